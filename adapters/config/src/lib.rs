@@ -1,0 +1,1 @@
+//! Reads connector-sync configuration files (YAML or JSON) with positions

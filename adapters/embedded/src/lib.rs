@@ -1,0 +1,1 @@
+//! The embedded durable graph: SQLite with SPARQL over the same tables

@@ -1,0 +1,1 @@
+//! Local machine adapters: clock, entropy, state directories, file locks

@@ -1,0 +1,1 @@
+//! MCP client sessions over stdio and streamable HTTP

@@ -1,0 +1,1 @@
+//! Serves a declared tool surface over MCP

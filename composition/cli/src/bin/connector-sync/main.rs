@@ -1,0 +1,2 @@
+//! The `connector-sync` command.
+fn main() {}

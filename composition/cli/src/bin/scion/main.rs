@@ -1,0 +1,2 @@
+//! The `scion` command.
+fn main() {}

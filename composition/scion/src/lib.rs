@@ -1,0 +1,1 @@
+//! Scion: a Rust SDK for governed connectors

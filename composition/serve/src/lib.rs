@@ -1,0 +1,1 @@
+//! Use case: from a connector declaration to a tool surface

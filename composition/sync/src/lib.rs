@@ -1,0 +1,1 @@
+//! Use cases: ingest, source synchronisation, stages and supervision

@@ -1,0 +1,2 @@
+//! Spec report.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The shipped test kit: port suites, vectors, simulation, spec report

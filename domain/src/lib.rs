@@ -1,0 +1,30 @@
+//! The pure heart of Scion: models that cannot be wrong, refusal codes, canonical forms and state machines.
+//!
+//! Nothing here opens a socket or a file, reads a clock, an environment variable or a random source. Time and
+//! randomness come in as values. Every other crate depends on this one; this one depends on none of them.
+
+pub mod access;
+pub mod canonical;
+pub mod config;
+pub mod cursor;
+pub mod declaration;
+pub mod digest;
+pub mod drift;
+pub mod fingerprint;
+pub mod id;
+pub mod json;
+pub mod mcp;
+pub mod model;
+pub mod pagination;
+pub mod paths;
+pub mod privacy;
+pub mod pseudonym;
+pub mod query;
+pub mod refusal;
+pub mod retry;
+pub mod secret;
+pub mod settings;
+pub mod sink;
+pub mod source;
+pub mod time;
+pub mod values;

@@ -1,0 +1,207 @@
+//! What an MCP session talks about, free of any MCP library.
+
+use crate::json::{Json, JsonObject};
+use crate::refusals;
+
+/// Who answered the handshake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerIdentity {
+    /// `serverInfo.name`.
+    pub name: String,
+    /// `serverInfo.version`.
+    pub version: String,
+    /// The negotiated protocol version, for example `2025-11-25`.
+    pub protocol_version: String,
+    /// Whether the server announces change notifications for tools, prompts or resources.
+    pub list_changed: bool,
+    /// Whether the server lets a client subscribe to resources.
+    pub subscribe: bool,
+}
+
+/// The hints a tool carries (MCP `ToolAnnotations`); `None` when the server is silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolHints {
+    /// `readOnlyHint`.
+    pub read_only: Option<bool>,
+    /// `destructiveHint`.
+    pub destructive: Option<bool>,
+    /// `idempotentHint`.
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`.
+    pub open_world: Option<bool>,
+}
+
+impl ToolHints {
+    /// A source may only call tools that say they are read-only and do not say they are destructive (R004.22).
+    pub fn is_read_only(&self) -> bool {
+        self.read_only == Some(true) && self.destructive != Some(true)
+    }
+}
+
+/// One tool as listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolDescription {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// `inputSchema`, as served.
+    pub input_schema: Json,
+    /// `outputSchema`, as served.
+    pub output_schema: Option<Json>,
+    /// Hints.
+    pub hints: ToolHints,
+    /// `_meta`.
+    pub meta: JsonObject,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: JsonObject,
+}
+
+/// What a call answered. Decode it with [`ToolResult::decode`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The text blocks, in order.
+    pub texts: Vec<String>,
+    /// `structuredContent`.
+    pub structured: Option<Json>,
+    /// The server marked the structured value as wrapped in `result` (`_meta.fastmcp.wrap_result`, or the
+    /// `x-fastmcp-wrap-result` member of the output schema).
+    pub wrapped: bool,
+    /// `isError`.
+    pub is_error: bool,
+}
+
+/// One resource as listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceDescription {
+    /// Its URI.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub media_type: Option<String>,
+}
+
+/// The body of a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceBody {
+    /// The URI asked for.
+    pub uri: String,
+    /// The media type.
+    pub media_type: Option<String>,
+    /// The exact bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Something changed on the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerChange {
+    /// The tool list.
+    Tools,
+    /// The prompt list.
+    Prompts,
+    /// The resource list.
+    Resources,
+    /// One resource.
+    Resource(String),
+}
+
+refusals! {
+    /// Why a conversation with an MCP server did not succeed. Peer error texts are never repeated.
+    pub enum McpRefusal {
+        /// The command could not be started.
+        StartFailed { program: String, reason: &'static str } => "server_start_failed", CallerMistake, Never,
+            "cannot start `{program}`: {reason}", "check endpoint.command: it must be an executable file or a name on PATH";
+        /// The child ended before it answered.
+        Exited { program: String, status: String } => "server_exited", PeerMisbehaved, Later,
+            "`{program}` ended ({status}) before it answered", "run the command by hand and read what it prints on standard error";
+        /// The child wrote something that is not a protocol message on standard output.
+        NoiseOnStdout { program: String } => "server_noise_on_stdout", PeerMisbehaved, Never,
+            "`{program}` prints something that is not an MCP message on standard output",
+            "standard output of a stdio server carries protocol messages only; send its logs to standard error";
+        /// Nobody answers at the address.
+        Unreachable { endpoint: String } => "server_unreachable", Unavailable, Later,
+            "nothing answers at {endpoint}", "check that the server runs and that endpoint.url is right";
+        /// The server wants other credentials.
+        Unauthorized { endpoint: String } => "server_unauthorized", Denied, Never,
+            "{endpoint} refuses the credentials", "check bearer_token or client_credentials of this connector";
+        /// The peer does not speak MCP, or no version in common.
+        Handshake { endpoint: String } => "server_handshake_failed", PeerMisbehaved, Never,
+            "{endpoint} does not complete an MCP handshake", "check that this is an MCP endpoint and that it supports 2025-11-25 or 2026-07-28";
+        /// The deadline passed.
+        Timeout { operation: String, seconds: u64 } => "server_timeout", Unavailable, Later,
+            "{operation} took longer than {seconds} s", "raise timeout_seconds, or find out why the server is slow";
+        /// The session ended.
+        Closed { operation: String } => "session_closed", Unavailable, Later,
+            "the session ended during {operation}", "connect again";
+        /// A message is larger than allowed.
+        TooLarge { operation: String, limit: usize } => "message_too_large", PeerMisbehaved, Never,
+            "the answer to {operation} is larger than {limit} bytes", "ask for smaller pages";
+        /// The tool does not exist.
+        UnknownTool { tool: String } => "unknown_tool", CallerMistake, Never,
+            "the server has no tool `{tool}`", "check the tool name against `tools/list`";
+        /// The arguments were refused.
+        ArgumentsRefused { tool: String } => "arguments_refused", CallerMistake, Never,
+            "`{tool}` refuses its arguments", "compare the preset's params and arguments with the tool's input schema";
+        /// The tool answered with an error.
+        ToolFailed { tool: String } => "tool_failed", PeerMisbehaved, Later,
+            "`{tool}` answered with an error", "look at the server's own log; the error text is not repeated here";
+        /// The server is limiting its callers.
+        RateLimited { operation: String } => "server_rate_limited", Unavailable, Later,
+            "the server limits {operation}", "lower the pace of this connector";
+        /// Access to the operation was denied.
+        AccessDenied { operation: String } => "server_access_denied", Denied, Never,
+            "the server denies {operation}", "ask for the scope this operation needs";
+        /// The resource does not exist.
+        UnknownResource { uri: String } => "unknown_resource", CallerMistake, Never,
+            "the server has no resource {uri}", "check the URI against `resources/list`";
+        /// A listing never ends or repeats a cursor.
+        ListingLoop { operation: String } => "listing_loop", PeerMisbehaved, Never,
+            "{operation} repeats a page", "fix the server's paging";
+        /// An answer that is not what the protocol says.
+        Malformed { operation: String } => "answer_malformed", PeerMisbehaved, Never,
+            "the answer to {operation} is not what the protocol says", "fix the server, or report it to its author";
+        /// The server cannot do this.
+        Unsupported { operation: String } => "operation_unsupported", CallerMistake, Never,
+            "the server does not offer {operation}", "use a server that does";
+    }
+}
+
+impl ToolResult {
+    /// The value of a result, text first (`wire/mcp-surface.md` 2.5): all text blocks joined by newlines and parsed; text
+    /// that is not JSON stays text; with no text at all, the structured value, unwrapped when it is marked as wrapped.
+    /// A result with neither is `null`.
+    pub fn decode(&self, limits: crate::json::JsonLimits) -> Result<Json, crate::json::JsonRefusal> {
+        use crate::json::JsonRefusal;
+        if self.texts.is_empty() {
+            return Ok(match (&self.structured, self.wrapped) {
+                (Some(Json::Object(members)), true) if members.len() == 1 && members.contains_key("result") => {
+                    members["result"].clone()
+                }
+                (Some(value), _) => value.clone(),
+                (None, _) => Json::Null,
+            });
+        }
+        let joined;
+        let text = if let [only] = self.texts.as_slice() {
+            only.as_str()
+        } else {
+            joined = self.texts.join("\n");
+            joined.as_str()
+        };
+        match crate::json::parse_with(text.as_bytes(), limits) {
+            Ok(value) => Ok(value),
+            Err(JsonRefusal::Malformed { .. }) => Ok(Json::String(text.to_owned())),
+            Err(other) => Err(other),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! Example connector.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Fuzz harness functions shared by cargo-fuzz targets and ordinary tests

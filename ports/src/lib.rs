@@ -1,0 +1,34 @@
+//! The ports of Scion: object-safe async traits, and nothing else.
+//!
+//! Each trait states its contract as numbered obligations (`O1`, `O2`, …). `scion-conformance` has a suite with one
+//! check per obligation that any implementer can run on their own type.
+//!
+//! Cancellation and deadlines are the same everywhere: a caller bounds a call with a timeout and may drop the returned
+//! future at any await point. Dropping never loses data and never leaves half a state; where it can leave an unknown
+//! outcome, the obligation says how to read it back.
+
+mod change_feed;
+mod checkpoint_store;
+mod clock;
+mod entropy;
+mod graph_query;
+mod key_value;
+mod mcp_session;
+mod record_digests;
+mod sink;
+mod source_adapter;
+mod stream_catalog;
+
+pub use change_feed::ChangeFeed;
+pub use checkpoint_store::CheckpointStore;
+pub use clock::Clock;
+pub use entropy::Entropy;
+pub use graph_query::GraphQuery;
+pub use key_value::{KeyValueEntry, KeyValueStore};
+pub use mcp_session::{McpConnector, McpSession};
+pub use record_digests::RecordDigests;
+pub use sink::Sink;
+pub use source_adapter::SourceAdapter;
+pub use stream_catalog::StreamCatalog;
+
+pub use async_trait::async_trait;
