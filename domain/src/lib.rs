@@ -6,6 +6,7 @@
 pub mod access;
 pub mod canonical;
 pub mod config;
+pub mod credential;
 pub mod cursor;
 pub mod declaration;
 pub mod digest;

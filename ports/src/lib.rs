@@ -10,6 +10,7 @@
 mod change_feed;
 mod checkpoint_store;
 mod clock;
+mod credential_provider;
 mod entropy;
 mod graph_query;
 mod key_value;
@@ -22,6 +23,7 @@ mod stream_catalog;
 pub use change_feed::ChangeFeed;
 pub use checkpoint_store::CheckpointStore;
 pub use clock::Clock;
+pub use credential_provider::CredentialProvider;
 pub use entropy::Entropy;
 pub use graph_query::GraphQuery;
 pub use key_value::{KeyValueEntry, KeyValueStore};

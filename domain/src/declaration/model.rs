@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::id::{ConnectorName, StreamName};
-use crate::json::{Json, JsonObject};
+use crate::json::JsonObject;
 
 /// The whole declaration of one connector.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,38 @@
+//! Secret references and what resolving one can be refused for (`wire/mcp-surface.md` 6.5).
+
+mod reference;
+
+pub use reference::{ReferenceRefusal, SecretRef};
+
+use crate::id::ConnectorName;
+use crate::refusals;
+
+/// A request to resolve one reference on behalf of one connector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialRequest {
+    /// On whose behalf; a provider refuses references outside this connector's scope.
+    pub connector: ConnectorName,
+    /// What to resolve.
+    pub reference: SecretRef,
+}
+
+refusals! {
+    /// Why a reference was not resolved.
+    pub enum CredentialRefusal {
+        /// The reference is outside the connector's scope.
+        OutOfScope { reference: String } => "credential_out_of_scope", Denied, Never,
+            "{reference} is outside this connector's scope", "use a reference below the connector's own name";
+        /// Nothing is there, or it is empty.
+        Missing { reference: String } => "credential_missing", CallerMistake, Never,
+            "{reference} is not set", "set it, then start again";
+        /// No provider answers for this kind of reference.
+        NoProvider { scheme: String } => "credential_no_provider", CallerMistake, Never,
+            "no provider resolves {scheme} references", "configure one, or use another kind of reference";
+        /// The secret store cannot be reached.
+        Unavailable { reference: String } => "credential_unavailable", Unavailable, Later,
+            "the store behind {reference} does not answer", "check the secret store";
+        /// The secret store refuses.
+        Denied { reference: String } => "credential_denied", Denied, Never,
+            "the store behind {reference} refuses", "check the policy of this connector";
+    }
+}
