@@ -4,6 +4,6 @@
 mod model;
 
 pub use model::{
-    ConnectorDeclaration, EdgeSpec, ForEach, PageKind, PaginationMode, ParamsStyle, PresetPagination, RecordMode,
-    EvolutionPolicy, RelationSpec, ResourceSpec, SchemaMapping, SourceSpec, SyncPreset,
+    ConnectorDeclaration, EdgeSpec, EvolutionPolicy, ForEach, PageKind, PaginationMode, ParamsStyle, PresetPagination,
+    RecordMode, RelationSpec, ResourceSpec, SchemaMapping, SourceSpec, SyncPreset,
 };

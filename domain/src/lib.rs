@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod canonical;
+pub mod catalogue;
 pub mod config;
 pub mod credential;
 pub mod cursor;

@@ -16,7 +16,11 @@ use scion_domain::sink::StoreRefusal;
 #[async_trait]
 pub trait CheckpointStore: Send + Sync {
     /// Reads the document.
-    async fn load(&self, connector: &ConnectorName, source: &StreamName) -> Result<Option<ProgressDocument>, StoreRefusal>;
+    async fn load(
+        &self,
+        connector: &ConnectorName,
+        source: &StreamName,
+    ) -> Result<Option<ProgressDocument>, StoreRefusal>;
 
     /// Replaces the document of the expected version; answers the new version.
     async fn advance(

@@ -72,10 +72,7 @@ struct Reader<'j> {
 
 impl Reader<'_> {
     fn malformed(&self, error: &JiterError) -> JsonRefusal {
-        if matches!(
-            error.error_type,
-            JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded)
-        ) {
+        if matches!(error.error_type, JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded)) {
             return JsonRefusal::TooDeep { limit: self.limits.max_depth };
         }
         let position = error.get_position(&self.jiter);

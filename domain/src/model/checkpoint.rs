@@ -29,7 +29,13 @@ pub struct SourceCheckpoint {
 impl SourceCheckpoint {
     /// The checkpoint before anything was read.
     pub fn start(stream: StreamName) -> Self {
-        Self { stream, position: Json::Object(crate::json::JsonObject::new()), content_hash: None, watermark: None, pending_watermark: None }
+        Self {
+            stream,
+            position: Json::Object(crate::json::JsonObject::new()),
+            content_hash: None,
+            watermark: None,
+            pending_watermark: None,
+        }
     }
 
     /// Whether a sweep is under way.

@@ -1,0 +1,36 @@
+//! Every refusal family of the product, for the generated catalogue.
+
+use crate::refusal::CatalogueEntry;
+
+/// The rows of all families, family by family.
+pub fn all() -> Vec<&'static [CatalogueEntry]> {
+    vec![
+        crate::id::IdRefusal::CATALOGUE,
+        crate::json::JsonRefusal::CATALOGUE,
+        crate::mcp::McpRefusal::CATALOGUE,
+        crate::model::BatchRefusal::CATALOGUE,
+        crate::query::QueryRefusal::CATALOGUE,
+        crate::sink::SinkRefusal::CATALOGUE,
+        crate::sink::StoreRefusal::CATALOGUE,
+        crate::source::SourceRefusal::CATALOGUE,
+        crate::credential::CredentialRefusal::CATALOGUE,
+        crate::credential::ReferenceRefusal::CATALOGUE,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    /// A code means one thing: it may stand in one family only, once.
+    #[test]
+    fn codes_are_unique() {
+        let mut seen = HashMap::new();
+        for entry in super::all().into_iter().flatten() {
+            let before = seen.insert(entry.code, entry.family);
+            assert_eq!(before, None, "{} stands in {before:?} and {}", entry.code, entry.family);
+            assert!(!entry.next.is_empty() && !entry.message.is_empty());
+        }
+        assert!(seen.len() > 50);
+    }
+}
