@@ -1,0 +1,1 @@
+//! One change set of a connector becomes one governed commit.

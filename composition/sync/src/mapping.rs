@@ -1,0 +1,1 @@
+//! Records of a vendor become entities, relationships and documents.

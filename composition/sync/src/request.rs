@@ -1,0 +1,1 @@
+//! From a change set to the batch a sink commits.

@@ -1,0 +1,1 @@
+//! The one ingest entry of a connector.

@@ -1,0 +1,1 @@
+//! Ingest tools declared as data.
