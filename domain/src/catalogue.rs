@@ -13,6 +13,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::sink::SinkRefusal::CATALOGUE,
         crate::sink::StoreRefusal::CATALOGUE,
         crate::source::SourceRefusal::CATALOGUE,
+        crate::sync::SyncRefusal::CATALOGUE,
         crate::credential::CredentialRefusal::CATALOGUE,
         crate::credential::ReferenceRefusal::CATALOGUE,
     ]

@@ -28,5 +28,6 @@ pub mod secret;
 pub mod settings;
 pub mod sink;
 pub mod source;
+pub mod sync;
 pub mod time;
 pub mod values;
