@@ -40,8 +40,19 @@ fn allowed(from: Layer, to: Layer) -> bool {
 }
 
 /// Crates that bring a runtime, a socket, a file or a clock. The domain may not name one.
-const IMPURE: &[&str] =
-    &["async-trait", "tokio", "reqwest", "hyper", "rmcp", "rusqlite", "gix", "getrandom", "rand", "tempfile", "tracing"];
+const IMPURE: &[&str] = &[
+    "async-trait",
+    "tokio",
+    "reqwest",
+    "hyper",
+    "rmcp",
+    "rusqlite",
+    "gix",
+    "getrandom",
+    "rand",
+    "tempfile",
+    "tracing",
+];
 
 struct Member {
     folder: String,
