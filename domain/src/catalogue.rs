@@ -16,6 +16,9 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::sync::SyncRefusal::CATALOGUE,
         crate::credential::CredentialRefusal::CATALOGUE,
         crate::credential::ReferenceRefusal::CATALOGUE,
+        crate::access_check::AccessCheckRefusal::CATALOGUE,
+        crate::work::WorkRefusal::CATALOGUE,
+        crate::writeback::WriteBackRefusal::CATALOGUE,
     ]
 }
 

@@ -4,6 +4,7 @@
 //! randomness come in as values. Every other crate depends on this one; this one depends on none of them.
 
 pub mod access;
+pub mod access_check;
 pub mod canonical;
 pub mod catalogue;
 pub mod config;
@@ -31,3 +32,5 @@ pub mod source;
 pub mod sync;
 pub mod time;
 pub mod values;
+pub mod work;
+pub mod writeback;

@@ -7,30 +7,52 @@
 //! future at any await point. Dropping never loses data and never leaves half a state; where it can leave an unknown
 //! outcome, the obligation says how to read it back.
 
+mod access_check;
+mod approvals;
+mod artifact_kind;
+mod audit_reservation;
+mod authorization_verifier;
 mod change_feed;
 mod checkpoint_store;
 mod clock;
 mod credential_provider;
+mod decision_runner;
 mod entropy;
 mod graph_query;
 mod key_value;
 mod mcp_session;
 mod record_digests;
+mod repository_index;
 mod sink;
 mod source_adapter;
 mod stream_catalog;
+mod task_queue;
+mod token_store;
+mod write_back_ledger;
+mod write_back_transport;
 
+pub use access_check::AccessCheck;
+pub use approvals::Approvals;
+pub use artifact_kind::ArtifactKind;
+pub use audit_reservation::AuditReservation;
+pub use authorization_verifier::AuthorizationVerifier;
 pub use change_feed::ChangeFeed;
 pub use checkpoint_store::CheckpointStore;
 pub use clock::Clock;
 pub use credential_provider::CredentialProvider;
+pub use decision_runner::DecisionRunner;
 pub use entropy::Entropy;
 pub use graph_query::GraphQuery;
 pub use key_value::{KeyValueEntry, KeyValueStore};
 pub use mcp_session::{McpConnector, McpSession};
 pub use record_digests::RecordDigests;
+pub use repository_index::RepositoryIndex;
 pub use sink::Sink;
 pub use source_adapter::SourceAdapter;
 pub use stream_catalog::StreamCatalog;
+pub use task_queue::TaskQueue;
+pub use token_store::TokenStore;
+pub use write_back_ledger::WriteBackLedger;
+pub use write_back_transport::WriteBackTransport;
 
 pub use async_trait::async_trait;

@@ -1,0 +1,165 @@
+//! Queued work, repository indexing, decisions, tokens, approvals and artifacts: the models of ports whose adapters
+//! come with their own capabilities.
+
+use crate::id::{ConnectorName, Digest256, TenantId};
+use crate::json::{Json, JsonObject};
+use crate::refusals;
+use crate::secret::Secret;
+
+/// A claimed piece of work. Every later call presents its token, so that a worker that lost its lease changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedWork {
+    /// Its identity.
+    pub work_id: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its input.
+    pub payload: Json,
+    /// From 1; grows with each claim of the same work.
+    pub attempt: u32,
+    /// Grows with each claim; an older token is refused.
+    pub fencing_token: u64,
+    /// Milliseconds since the Unix epoch at which the lease ends.
+    pub lease_expires_at_ms: i64,
+}
+
+/// How work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkOutcome {
+    /// Done; a digest of the effect.
+    Succeeded {
+        /// What was done.
+        effect_digest: Digest256,
+    },
+    /// Not done, with the code of the refusal; the queue decides whether to try again.
+    Failed {
+        /// A refusal code.
+        code: String,
+    },
+}
+
+/// A version of one file, for a repository index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileVersion {
+    /// The path inside the repository, `/`-separated.
+    pub path: String,
+    /// The object id of its content.
+    pub content_id: String,
+    /// Its bytes; `None` when it was deleted.
+    pub content: Option<Vec<u8>>,
+}
+
+/// What an index did with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileOutcome {
+    /// Indexed.
+    Indexed,
+    /// No parser for it.
+    Unsupported,
+    /// The parser failed, with its diagnostic code.
+    Failed {
+        /// A stable code.
+        code: String,
+    },
+}
+
+/// A question to a decision service. Its answer is an observation and authorises nothing (R006 of connector control).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecisionQuestion {
+    /// The kind of question.
+    pub kind: String,
+    /// The options, by name.
+    pub candidates: Vec<String>,
+    /// What is known.
+    pub evidence: JsonObject,
+}
+
+/// What a decision service proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecisionProposal {
+    /// The proposed option; `None` when it abstains.
+    pub choice: Option<String>,
+    /// Identifies the proposal in logs and audits.
+    pub proposal_digest: Digest256,
+}
+
+/// Tokens of one account.
+#[derive(Clone, Debug)]
+pub struct StoredTokens {
+    /// The access token.
+    pub access: Secret<String>,
+    /// The refresh token.
+    pub refresh: Option<Secret<String>>,
+    /// Milliseconds since the Unix epoch at which the access token expires.
+    pub expires_at_ms: i64,
+}
+
+/// A request for a person's approval, shown as it will run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The connector.
+    pub connector: ConnectorName,
+    /// The operation.
+    pub operation: String,
+    /// Its exact canonical arguments.
+    pub arguments: JsonObject,
+    /// Digest of operation and arguments; the approval is valid for it alone, once.
+    pub digest: Digest256,
+}
+
+/// Where an approval stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalState {
+    /// Nobody has decided.
+    Pending,
+    /// Yes, not used yet.
+    Approved,
+    /// No.
+    Rejected,
+    /// Used, or too late.
+    Spent,
+}
+
+/// An entry of a content pack, captured from a live server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Its URI in the pack.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Its exact body.
+    pub body: Vec<u8>,
+    /// Its annotations, closed.
+    pub annotations: JsonObject,
+}
+
+refusals! {
+    /// Why one of these ports said no.
+    pub enum WorkRefusal {
+        /// The lease or the token is not current.
+        Fenced { work: String } => "work_fenced", CallerMistake, Never,
+            "another worker holds {work} now", "drop the work; its new holder goes on";
+        /// It does not exist.
+        Unknown { what: &'static str } => "work_unknown", CallerMistake, Never,
+            "{what} does not exist", "check its identity";
+        /// It was used, decided or finished before.
+        Settled { what: &'static str } => "work_settled", CallerMistake, Never,
+            "{what} is settled already", "read its outcome";
+        /// A version or digest is not the current one.
+        Conflict { what: &'static str } => "work_conflict", Unavailable, AfterReadback,
+            "{what} has changed meanwhile", "read it again";
+        /// The service behind the port does not offer this.
+        MethodNotServed { method: &'static str } => "method_not_served", CallerMistake, Never,
+            "the service does not offer {method}", "use a store that does";
+        /// It does not answer.
+        Unreachable { what: &'static str } => "work_unreachable", Unavailable, Later,
+            "{what} does not answer", "try again later";
+        /// An input is not acceptable.
+        Invalid { what: &'static str } => "work_invalid", CallerMistake, Never,
+            "{what}", "fix the request";
+    }
+}

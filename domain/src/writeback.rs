@@ -1,0 +1,142 @@
+//! Approved changes on their way back to a source: the models behind the write-back ports
+//! (`wire/engine-protocol.md` 10).
+
+use std::collections::BTreeMap;
+
+use crate::id::{ConnectorName, Digest256, TenantId};
+use crate::json::JsonObject;
+use crate::refusals;
+
+/// A change to one entity of a source, complete and immutable. Approval, reservation and receipt bind its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRequest {
+    /// Its identity.
+    pub change_set_id: String,
+    /// Digest over everything below.
+    pub change_set_digest: Digest256,
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Who asks, as a persistence id; describes and never authorises.
+    pub actor: String,
+    /// The connector that will carry it out.
+    pub connector: ConnectorName,
+    /// The entity.
+    pub entity_id: String,
+    /// The fields that may change, sorted.
+    pub field_scope: Vec<String>,
+    /// The version the change is based on; the source must still have it.
+    pub base_source_version: String,
+    /// The fields and their new values.
+    pub desired_patch: JsonObject,
+    /// Where each value came from.
+    pub field_provenance: BTreeMap<String, String>,
+    /// One key for one effect, across retries and restarts.
+    pub idempotency_key: String,
+    /// Milliseconds since the Unix epoch after which nothing may be applied.
+    pub expires_at_ms: i64,
+}
+
+/// What is known of the effect at the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectStatus {
+    /// The source is as it was.
+    NoEffect,
+    /// The source has the change.
+    Applied,
+    /// Nobody knows; only reading the source can tell.
+    Uncertain,
+}
+
+/// What a transport observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// Whether there was one.
+    pub status: EffectStatus,
+    /// The version before.
+    pub pre_source_version: Option<String>,
+    /// The version after, from the source itself and not from the request.
+    pub post_source_version: Option<String>,
+    /// Digest of what was observed.
+    pub observation_digest: Digest256,
+}
+
+/// Whether an attempt only looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptKind {
+    /// Previewed, nothing changed.
+    DryRun,
+    /// Meant to change the source.
+    Apply,
+}
+
+/// One line of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// The change.
+    pub change_set_digest: Digest256,
+    /// Its key.
+    pub idempotency_key: String,
+    /// Preview or application.
+    pub kind: AttemptKind,
+    /// What came of it.
+    pub effect: Effect,
+    /// The entry's place in the ledger of its change, from 1.
+    pub sequence: u64,
+}
+
+/// An authorization as its verifier sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorization {
+    /// `proposal_approval`, `standing_policy` or `manual_trigger`.
+    pub mode: String,
+    /// A reference to the recorded decision.
+    pub reference: String,
+    /// The change it is for.
+    pub change_set_digest: Digest256,
+    /// Milliseconds since the Unix epoch after which it is void.
+    pub expires_at_ms: i64,
+}
+
+/// Proof that the audit trail has a place for an effect before it happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Its identity.
+    pub reservation_id: String,
+    /// The change.
+    pub change_set_digest: Digest256,
+    /// Its key.
+    pub idempotency_key: String,
+}
+
+refusals! {
+    /// Why a change was not carried back.
+    pub enum WriteBackRefusal {
+        /// The source has moved on.
+        StaleBase { entity: String } => "write_back_stale_base", Unavailable, Never,
+            "{entity} has changed at the source since the preview", "preview again and ask for a new approval";
+        /// The source's own rules say no.
+        SourceRejected { entity: String } => "write_back_rejected", Denied, Never,
+            "the source rejects the change to {entity}", "look at the source's rules for this field";
+        /// No valid approval.
+        NotAuthorized { what: &'static str } => "write_back_not_authorized", Denied, Never,
+            "no approval covers this change: {what}", "ask for an approval of exactly this change";
+        /// The key was used for something else.
+        KeyReused { key: String } => "write_back_key_reused", CallerMistake, Never,
+            "the key {key} was used for another change", "use one key per change";
+        /// The effect is not known.
+        Uncertain { entity: String } => "write_back_uncertain", Unavailable, AfterReadback,
+            "it is not known whether {entity} was changed", "reconcile before anything else";
+        /// The audit trail has no place.
+        NoReservation => "write_back_no_reservation", Unavailable, Later,
+            "the audit trail does not accept a reservation", "nothing was changed; try again when it does";
+        /// The transport cannot make a change conditional on the version.
+        NotConditional { connector: String } => "write_back_not_conditional", CallerMistake, Never,
+            "{connector} cannot apply a change under a condition", "use an API of the source that can";
+        /// It is too late.
+        Expired => "write_back_expired", Denied, Never,
+            "the change or its approval has expired", "ask again";
+        /// The source or the ledger does not answer.
+        Unreachable { what: &'static str } => "write_back_unreachable", Unavailable, Later,
+            "{what} does not answer", "try again later; nothing was changed";
+    }
+}
