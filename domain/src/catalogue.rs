@@ -5,6 +5,9 @@ use crate::refusal::CatalogueEntry;
 /// The rows of all families, family by family.
 pub fn all() -> Vec<&'static [CatalogueEntry]> {
     vec![
+        crate::canonical::CanonicalRefusal::CATALOGUE,
+        crate::digest::DigestRefusal::CATALOGUE,
+        crate::fingerprint::FingerprintRefusal::CATALOGUE,
         crate::id::IdRefusal::CATALOGUE,
         crate::json::JsonRefusal::CATALOGUE,
         crate::mcp::McpRefusal::CATALOGUE,
@@ -14,6 +17,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::sink::StoreRefusal::CATALOGUE,
         crate::source::SourceRefusal::CATALOGUE,
         crate::sync::SyncRefusal::CATALOGUE,
+        crate::time::TimeRefusal::CATALOGUE,
         crate::credential::CredentialRefusal::CATALOGUE,
         crate::credential::ReferenceRefusal::CATALOGUE,
         crate::access_check::AccessCheckRefusal::CATALOGUE,

@@ -30,6 +30,8 @@ pub mod settings;
 pub mod sink;
 pub mod source;
 pub mod sync;
+#[cfg(test)]
+pub(crate) mod test_vectors;
 pub mod time;
 pub mod values;
 pub mod work;

@@ -105,7 +105,7 @@ macro_rules! refusals {
 
         impl $name {
             /// Every refusal of this family, for the catalogue.
-            pub const CATALOGUE: &'static [$crate::refusal::CatalogueEntry] = &[
+            $vis const CATALOGUE: &'static [$crate::refusal::CatalogueEntry] = &[
                 $( $crate::refusal::CatalogueEntry {
                     family: stringify!($name),
                     code: $code,
@@ -117,7 +117,7 @@ macro_rules! refusals {
             ];
 
             /// The catalogue row of this value.
-            pub const fn entry(&self) -> &'static $crate::refusal::CatalogueEntry {
+            $vis const fn entry(&self) -> &'static $crate::refusal::CatalogueEntry {
                 match self {
                     $( Self::$variant { .. } => &$crate::refusal::CatalogueEntry {
                         family: stringify!($name),
@@ -173,7 +173,7 @@ mod tests {
 
     refusals! {
         /// A family with both variant shapes.
-        pub enum SampleRefusal {
+        enum SampleRefusal {
             /// Has fields.
             Wrong { name: String, limit: usize } => "sample_wrong", CallerMistake, Never,
                 "{name} is over {limit}", "use a shorter name";
