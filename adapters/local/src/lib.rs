@@ -1,1 +1,33 @@
-//! Local machine adapters: clock, entropy, state directories, file locks
+//! The local machine: time, randomness, secrets in environment variables, directories and locks.
+//!
+//! Implements the ports `Clock` ([`SystemClock`]), `Entropy` ([`SystemEntropy`]) and `CredentialProvider` for `env://`
+//! references ([`EnvCredentials`]).
+
+mod clock;
+mod credentials;
+mod entropy;
+mod library_file;
+mod lock;
+mod state_dirs;
+
+pub use clock::SystemClock;
+pub use credentials::EnvCredentials;
+pub use entropy::SystemEntropy;
+pub use library_file::{LibraryFile, UpdateRefusal, library_file_path};
+pub use lock::FileLock;
+pub use state_dirs::{StateDirs, process_environment};
+
+/// A word for a system error; its own text may carry paths.
+fn reason(kind: std::io::ErrorKind) -> &'static str {
+    use std::io::ErrorKind;
+    match kind {
+        ErrorKind::NotFound => "it does not exist",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "something else is in its place",
+        ErrorKind::IsADirectory => "it is a directory",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        ErrorKind::Unsupported => "the file system does not support it",
+        _ => "the system reports an error",
+    }
+}

@@ -98,3 +98,26 @@ pub struct ClientCredentials {
     /// The scope.
     pub scope: String,
 }
+
+impl Default for RunnerSettings {
+    fn default() -> Self {
+        Self {
+            max_concurrency: 4,
+            backoff_initial: Duration::from_secs(5),
+            backoff_max: Duration::from_mins(10),
+            registry_refresh: Duration::from_mins(1),
+        }
+    }
+}
+
+impl ConnectorConfig {
+    /// The time between cycles of a silent configuration.
+    pub const DEFAULT_INTERVAL: Duration = Duration::from_mins(15);
+    /// The page budget of a silent configuration.
+    pub const DEFAULT_MAX_PAGES: u32 = 1000;
+}
+
+impl EndpointSpec {
+    /// The timeout of a silent configuration.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+}
