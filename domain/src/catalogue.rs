@@ -7,7 +7,9 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
     vec![
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
+        crate::drift::DriftRefusal::CATALOGUE,
         crate::fingerprint::FingerprintRefusal::CATALOGUE,
+        crate::retry::RetryRefusal::CATALOGUE,
         crate::config::ConfigRefusal::CATALOGUE,
         crate::config::HealthAddressRefusal::CATALOGUE,
         crate::id::IdRefusal::CATALOGUE,

@@ -2,6 +2,7 @@
 
 use crate::json::{Json, JsonLimits, parse_with};
 
+#[expect(clippy::disallowed_methods, reason = "tests read the vectors that ship with the repository")]
 /// One vector file of `conformance/vectors`.
 pub(crate) fn load(name: &str) -> Json {
     let path = format!("{}/../conformance/vectors/{name}", env!("CARGO_MANIFEST_DIR"));

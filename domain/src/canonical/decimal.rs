@@ -144,11 +144,3 @@ pub(crate) fn fits_double(number: &JsonNumber) -> bool {
     Decimal::parse(&shortest)
         .is_some_and(|read| read.compare(&exact) == Ordering::Equal && read.negative == exact.negative)
 }
-
-/// Whether two number texts are the same value; the two zeros are equal.
-pub(crate) fn same_value(a: &str, b: &str) -> bool {
-    match (Decimal::parse(a), Decimal::parse(b)) {
-        (Some(a), Some(b)) => a.compare(&b) == Ordering::Equal,
-        _ => a == b,
-    }
-}
