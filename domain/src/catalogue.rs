@@ -29,6 +29,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::access_check::AccessCheckRefusal::CATALOGUE,
         crate::work::WorkRefusal::CATALOGUE,
         crate::writeback::WriteBackRefusal::CATALOGUE,
+        crate::declaration::DeclarationRefusal::CATALOGUE,
+        crate::cursor::CursorRefusal::CATALOGUE,
     ]
 }
 

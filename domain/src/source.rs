@@ -139,6 +139,13 @@ refusals! {
         /// A member of a page has the wrong type.
         BadMember { tool: String, path: String, expected: &'static str } => "source_bad_member", PeerMisbehaved, Never,
             "the result of `{tool}` has no {expected} at `{path}`", "fix the tool or the preset";
+        /// A record has a field that a strict preset does not declare. Field names of records are payload: not repeated.
+        UndeclaredField { tool: String, index: usize } => "source_field_undeclared", PeerMisbehaved, Never,
+            "record {index} of `{tool}` has a field that is neither in content_fields nor in metadata_fields",
+            "declare the field, or turn strict_schema off";
+        /// Cursors go on and records do not come.
+        EmptyPages { tool: String, pages: u64 } => "source_empty_pages", PeerMisbehaved, Never,
+            "`{tool}` goes on handing out cursors after {pages} empty pages in a row", "fix the tool's paging: the last page names no cursor";
         /// A page is not of the mode the preset allows.
         BadMode { tool: String } => "source_bad_mode", PeerMisbehaved, Never,
             "`{tool}` sends withdrawals outside a delta page", "send withdrawals only in answers to a since parameter";

@@ -195,10 +195,15 @@ pub struct SyncPreset {
     pub page_size_param: String,
     /// 1 to 10,000; 100 when silent.
     pub page_size: u32,
+    /// The page size was declared and not assumed. Only a declared size that is not merely asked for (no
+    /// `page_size_param`) says anything about the end of a sweep.
+    pub page_size_declared: bool,
     /// Number or offset.
     pub page_kind: Option<PageKind>,
     /// The first page; 0 when silent.
     pub start_page: u64,
+    /// The first page was declared and not assumed.
+    pub start_page_declared: bool,
     /// The argument with the watermark.
     pub updated_since_param: String,
     /// The parameter that names the mode.
