@@ -129,6 +129,23 @@ fn a_watermark_never_goes_back_and_keeps_its_spelling() {
 }
 
 #[test]
+fn only_a_mark_of_the_same_kind_is_covered() {
+    let noon = "2026-03-01T12:00:00Z";
+    for (seen, covered) in [
+        (noon, true),
+        ("2026-03-01T13:00:00+01:00", true),
+        ("2026-02-28", true),
+        ("2026-03-01T12:00:00.0000000001Z", false),
+        ("unknown", false),
+        ("", false),
+        ("1772366400", false),
+    ] {
+        assert_eq!(Watermark::covers(noon, seen), covered, "{seen}");
+    }
+    assert!(Watermark::covers("10", "9.99") && !Watermark::covers("10", "abc"));
+}
+
+#[test]
 fn every_day_of_two_centuries_follows_the_one_before() {
     let mut last = days_since_epoch(1899, 12, 31).unwrap();
     for year in 1900..2101 {

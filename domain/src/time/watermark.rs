@@ -53,6 +53,13 @@ impl Watermark {
         }
     }
 
+    /// Whether a mark lies at or before a watermark, so that an incremental read may skip it. A mark of another kind is never
+    /// covered: nobody knows whether `unknown` is older than a date, and a record that is read twice is better than one lost.
+    pub fn covers(watermark: &str, seen: &str) -> bool {
+        let (watermark, seen) = (Self::new(watermark), Self::new(seen));
+        watermark.rank() == seen.rank() && seen <= watermark
+    }
+
     fn rank(&self) -> u8 {
         match (self.number, &self.time) {
             (true, _) => 1,
