@@ -1,1 +1,12 @@
-//! The shipped test kit: port suites, vectors, simulation, spec report
+//! The test kit of Scion.
+//!
+//! - [`suites`]: one suite per port, one check per obligation; run them on your own implementation.
+//! - [`reference`](mod@reference): in-memory implementations that pass them, for tests of use cases.
+//! - [`doubles`]: implementations that are wrong on purpose, one per check, so that every check is known to be able to fail.
+//! - [`fixtures`]: small batches, packs and pages to test with.
+
+pub mod doubles;
+pub mod fixtures;
+pub mod reference;
+pub mod report;
+pub mod suites;

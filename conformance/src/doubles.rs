@@ -1,0 +1,13 @@
+//! Implementations that are wrong on purpose. Each flaw breaks one check of a suite; a test runs them all and fails if a
+//! check exists that no flaw breaks.
+
+pub mod access_check;
+pub mod checkpoint_store;
+pub mod credential_provider;
+pub mod graph_query;
+pub mod key_value;
+pub mod mcp_session;
+pub mod record_digests;
+pub mod sink;
+pub mod source_adapter;
+pub mod write_back_transport;

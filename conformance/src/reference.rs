@@ -1,0 +1,17 @@
+//! In-memory implementations that pass the suites. They hold the contract and nothing else: no durability, no speed.
+
+mod access;
+mod clock;
+mod credentials;
+mod key_values;
+mod memory_graph;
+mod pages;
+mod write_back;
+
+pub use access::MemoryAccess;
+pub use clock::{SeededEntropy, VirtualClock};
+pub use credentials::MemoryCredentials;
+pub use key_values::MemoryKeyValues;
+pub use memory_graph::{EdgeView, MemoryGraph, RecordView};
+pub use pages::MemorySource;
+pub use write_back::MemoryVendor;

@@ -1,0 +1,13 @@
+//! Port suites. Each takes a fixture that makes fresh instances of the implementation under test and answers a
+//! [`Report`](crate::report::Report) with one outcome per check.
+
+pub mod access_check;
+pub mod checkpoint_store;
+pub mod credential_provider;
+pub mod graph_query;
+pub mod key_value;
+pub mod mcp_session;
+pub mod record_digests;
+pub mod sink;
+pub mod source_adapter;
+pub mod write_back_transport;

@@ -1,0 +1,55 @@
+//! The suites against the references, and every check against a double that breaks it.
+
+use std::collections::BTreeSet;
+
+use scion_conformance::doubles::access_check::{AccessFlaw, FlawedChecks};
+use scion_conformance::doubles::checkpoint_store::{CheckpointFlaw, FlawedCheckpointStores};
+use scion_conformance::doubles::credential_provider::{CredentialFlaw, FlawedProviders};
+use scion_conformance::doubles::graph_query::{FlawedGraphs, GraphFlaw};
+use scion_conformance::doubles::key_value::{FlawedKeyValueStores, KeyValueFlaw};
+use scion_conformance::doubles::mcp_session::{FlawedSessions, SessionFlaw};
+use scion_conformance::doubles::record_digests::{DigestFlaw, FlawedDigestStores};
+use scion_conformance::doubles::sink::{FlawedSinks, SinkFlaw};
+use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
+use scion_conformance::doubles::write_back_transport::{FlawedTransports, WriteBackFlaw};
+use scion_conformance::report::Report;
+use scion_conformance::suites;
+
+/// Checks that the reference passes, that every flaw is found, and that every check finds a flaw.
+fn judge(reference: &Report, flawed: &[(String, Report)]) {
+    reference.assert_passed();
+    let mut found = BTreeSet::new();
+    for (flaw, report) in flawed {
+        assert_eq!(report.checks(), reference.checks());
+        assert!(!report.failed().is_empty(), "no check of the {} suite finds {flaw}", report.port);
+        found.extend(report.failed());
+    }
+    let all: BTreeSet<&str> = reference.checks().into_iter().collect();
+    let never: Vec<_> = all.difference(&found).collect();
+    assert!(never.is_empty(), "no double breaks these checks of the {} suite: {never:?}", reference.port);
+}
+
+macro_rules! suite_test {
+    ($name:ident, $suite:ident, $flaw:ident, $fixture:expr) => {
+        #[tokio::test(start_paused = true)]
+        async fn $name() {
+            let reference = suites::$suite::run(&$fixture($flaw::None)).await;
+            let mut flawed = Vec::new();
+            for flaw in $flaw::ALL {
+                flawed.push((format!("{flaw:?}"), suites::$suite::run(&$fixture(*flaw)).await));
+            }
+            judge(&reference, &flawed);
+        }
+    };
+}
+
+suite_test!(the_sink_suite_finds_every_flaw, sink, SinkFlaw, FlawedSinks);
+suite_test!(the_key_value_suite_finds_every_flaw, key_value, KeyValueFlaw, FlawedKeyValueStores);
+suite_test!(the_checkpoint_suite_finds_every_flaw, checkpoint_store, CheckpointFlaw, FlawedCheckpointStores);
+suite_test!(the_digest_suite_finds_every_flaw, record_digests, DigestFlaw, FlawedDigestStores);
+suite_test!(the_credential_suite_finds_every_flaw, credential_provider, CredentialFlaw, FlawedProviders::new);
+suite_test!(the_access_suite_finds_every_flaw, access_check, AccessFlaw, FlawedChecks::new);
+suite_test!(the_source_suite_finds_every_flaw, source_adapter, SourceFlaw, FlawedSources::new);
+suite_test!(the_write_back_suite_finds_every_flaw, write_back_transport, WriteBackFlaw, FlawedTransports::new);
+suite_test!(the_query_suite_finds_every_flaw, graph_query, GraphFlaw, FlawedGraphs::new);
+suite_test!(the_session_suite_finds_every_flaw, mcp_session, SessionFlaw, FlawedSessions::new);
