@@ -31,6 +31,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::source::SourceRefusal::CATALOGUE,
         crate::sync::SyncRefusal::CATALOGUE,
         crate::time::TimeRefusal::CATALOGUE,
+        crate::surface::SurfaceRefusal::CATALOGUE,
         crate::credential::CredentialRefusal::CATALOGUE,
         crate::credential::ReferenceRefusal::CATALOGUE,
         crate::access_check::AccessCheckRefusal::CATALOGUE,
