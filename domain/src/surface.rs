@@ -121,9 +121,12 @@ refusals! {
         /// A record type is mapped in two ways.
         MappingConflict { record_type: String } => "mapping_conflict", CallerMistake, Never,
             "{record_type} is mapped in two different ways", "keep one mapping per record type";
+        /// An edge leads to a source that is not declared.
+        EdgeTarget { source: String, target: String } => "source_edge_target_unknown", CallerMistake, Never,
+            "an edge of the source `{source}` leads to the source `{target}`, which is not declared", "declare that source, or fix the name";
         /// The assembled declaration is not acceptable.
-        Declaration { what: String } => "connector_declaration_invalid", CallerMistake, Never,
-            "the declaration is not acceptable: {what}", "fix the source it names";
+        Declaration { refusal: crate::declaration::DeclarationRefusal } => "connector_declaration_invalid", CallerMistake, Never,
+            "{refusal}", "fix the source it names";
     }
 }
 

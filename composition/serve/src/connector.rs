@@ -1,5 +1,6 @@
 //! The connector as its author declares it, and the checks that turn it into a surface.
 
+use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
@@ -11,11 +12,8 @@ use crate::declaration::{self, BoundSource};
 use crate::surface::{ServedResource, ServedTool};
 use crate::{Identity, Mapping, ResourceModel, ServedSurface, Source, TextResource, Tool, checks};
 
-/// Where the declaration is served (`wire/mcp-surface.md` 1.3).
-const DECLARATION_URI: &str = "connector://resources";
 /// Where the server says that it is well (1.1).
 const STATUS_URI: &str = "connector://status";
-const JSON_MEDIA_TYPE: &str = "application/json";
 
 /// Entry point for a connector declared in code.
 #[derive(Debug)]
@@ -123,9 +121,9 @@ impl ConnectorBuilder {
         let sources: Vec<BoundSource<'_>> = on_tools.chain(by_name).collect();
         sources.iter().try_for_each(|bound| checks::source(bound, &specs))?;
         let mappings = declaration::mappings(&sources, &self.mappings)?;
-        let declared = declaration::text(connector.as_str(), &sources, &mappings, &self.models);
+        let declared = declaration::assemble(connector.as_str(), &sources, &mappings, &self.models)?;
 
-        let resources = self.resources(&connector, declared);
+        let resources = self.resources(&connector, declared.to_text());
         checks::unique(resources.iter().map(|served| served.description.uri.as_str()), |uri| {
             ConnectorRefusal::DuplicateResource { uri }
         })?;
@@ -146,8 +144,8 @@ impl ConnectorBuilder {
             ("status", "ok".into()),
         ]));
         let built_in = [
-            TextResource::new(DECLARATION_URI, "connector-resources", JSON_MEDIA_TYPE, declared),
-            TextResource::new(STATUS_URI, "_connector_status_resource", JSON_MEDIA_TYPE, status),
+            TextResource::new(DECLARATION_URI, "connector-resources", DECLARATION_MEDIA_TYPE, declared),
+            TextResource::new(STATUS_URI, "_connector_status_resource", DECLARATION_MEDIA_TYPE, status),
         ];
         let replaced = |uri: &str| self.texts.iter().any(|own| own.uri == uri);
         built_in

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use scion_domain::json::{Json, JsonObject, to_spaced};
+use scion_domain::declaration::ConnectorDeclaration;
+use scion_domain::json::{Json, JsonObject};
 use scion_domain::surface::ConnectorRefusal;
 
 use crate::{Mapping, ResourceModel, Source};
@@ -48,17 +49,13 @@ pub(crate) fn mappings(
     Ok(all)
 }
 
-/// The declaration as served.
-pub(crate) fn text(
+/// The declaration, read back by the same reader a runner uses: what it would refuse is refused here.
+pub(crate) fn assemble(
     connector: &str,
     sources: &[BoundSource<'_>],
     mappings: &BTreeMap<String, Mapping>,
     resources: &[ResourceModel],
-) -> String {
-    let mut document = JsonObject::from([
-        ("connector".to_owned(), Json::from(connector)),
-        ("descriptors".to_owned(), Json::Array(Vec::new())),
-    ]);
+) -> Result<ConnectorDeclaration, ConnectorRefusal> {
     let items: Vec<Json> = sources
         .iter()
         .map(|bound| {
@@ -69,14 +66,28 @@ pub(crate) fn text(
         .collect();
     let models: Vec<Json> = resources.iter().map(ResourceModel::document).collect();
     let mapped: JsonObject = mappings.iter().map(|(name, mapping)| (name.clone(), mapping.document())).collect();
-    if !items.is_empty() {
-        document.insert("sources".to_owned(), items.into());
+    let document = Json::from([
+        ("connector", connector.into()),
+        ("sources", items.into()),
+        ("schema_mappings", mapped.into()),
+        ("resources", models.into()),
+    ]);
+    let declared =
+        ConnectorDeclaration::from_json(&document).map_err(|refusal| ConnectorRefusal::Declaration { refusal })?;
+    for source in &declared.sources {
+        let unknown = source
+            .edges
+            .iter()
+            .filter_map(|edge| edge.target_stream.as_ref())
+            .find(|target| declared.source(target.as_str()).is_none());
+        if let Some(target) = unknown {
+            return Err(ConnectorRefusal::EdgeTarget {
+                source: source.source_id.to_string(),
+                target: target.to_string(),
+            });
+        }
     }
-    if !mapped.is_empty() {
-        document.insert("schema_mappings".to_owned(), mapped.into());
-    }
-    if !models.is_empty() {
-        document.insert("resources".to_owned(), models.into());
-    }
-    to_spaced(&document.into())
+    // Presets have rules of their own; a preset that cannot be made would only fail in the runner.
+    declared.presets().map_err(|refusal| ConnectorRefusal::Declaration { refusal })?;
+    Ok(declared)
 }
