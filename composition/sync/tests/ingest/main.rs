@@ -2,7 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test helper that panics fails its test")]
 
+mod batches;
 mod build;
 mod contract;
 mod graph;
 mod mapping;
+mod media;
+mod projection;
+mod stream;
+mod sync;
