@@ -11,3 +11,4 @@ mod media;
 mod projection;
 mod stream;
 mod sync;
+mod tools;
