@@ -33,6 +33,7 @@ pub mod source;
 pub mod sync;
 #[cfg(test)]
 pub(crate) mod test_vectors;
+pub mod surface;
 pub mod time;
 pub mod values;
 pub mod work;
