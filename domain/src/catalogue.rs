@@ -43,7 +43,10 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::work::WorkRefusal::CATALOGUE,
         crate::writeback::WriteBackRefusal::CATALOGUE,
         crate::declaration::DeclarationRefusal::CATALOGUE,
+        crate::declaration::descriptor::DescriptorRefusal::CATALOGUE,
         crate::cursor::CursorRefusal::CATALOGUE,
+        crate::pagination::http::WalkRefusal::CATALOGUE,
+        crate::pagination::ToolPageRefusal::CATALOGUE,
     ]
 }
 
