@@ -30,7 +30,6 @@ mod task_queue;
 mod token_store;
 mod write_back_ledger;
 mod write_back_transport;
-mod tool_surface;
 
 pub use access_check::AccessCheck;
 pub use approvals::Approvals;
@@ -55,6 +54,5 @@ pub use task_queue::TaskQueue;
 pub use token_store::TokenStore;
 pub use write_back_ledger::WriteBackLedger;
 pub use write_back_transport::WriteBackTransport;
-pub use tool_surface::ToolSurface;
 
 pub use async_trait::async_trait;

@@ -1,1 +1,43 @@
-//! The embedded durable graph: SQLite with SPARQL over the same tables
+//! The embedded durable graph: one SQLite file that holds records, edges, tombstones, checkpoints, receipts and packs,
+//! and answers SPARQL 1.1 over the same tables.
+//!
+//! [`EmbeddedGraph`] implements the ports `Sink`, `RecordDigests`, `KeyValueStore`, `CheckpointStore`, `GraphQuery` and
+//! `StreamCatalog`. One thread owns the writing connection; readers have connections of their own, so queries run
+//! while a sync runs, from another process too (WAL).
+//!
+//! Durability: `synchronous=FULL`; when a commit returns, it survives a kill of the process and a loss of power.
+//! Receipts are kept for the last [`RECEIPTS_KEPT`] batches of a stream; an older batch sent again is a conflict, not a
+//! replay.
+
+mod admission;
+mod checkpoint_text;
+mod commit;
+mod connection;
+mod contract;
+mod edges;
+mod failure;
+pub mod fault;
+mod intern;
+mod iri;
+mod key_value;
+mod lookup;
+mod ontology;
+mod options;
+mod pack;
+mod payload;
+mod progress;
+mod query;
+mod readers;
+mod receipt;
+mod records;
+mod schema;
+mod status;
+mod store;
+mod value_index;
+mod withdrawal;
+mod writer;
+
+pub use options::StoreOptions;
+pub use receipt::RECEIPTS_KEPT;
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use store::EmbeddedGraph;

@@ -80,10 +80,15 @@ impl HighWaterCursor {
         if records.is_empty() {
             return Ok(None);
         }
-        let mut keys = Vec::with_capacity(records.len());
+        let mut mark = cursor.map(str::to_owned);
         for (index, record) in records.iter().enumerate() {
-            keys.extend(key_of(record, index, &self.key)?);
+            if let Some(key) = key_of(record, index, &self.key)? {
+                mark = Some(match mark {
+                    Some(now) => mark::later(&now, &key).to_owned(),
+                    None => key,
+                });
+            }
         }
-        Ok(mark::latest(cursor.into_iter().chain(keys.iter().map(String::as_str))).map(str::to_owned))
+        Ok(mark)
     }
 }

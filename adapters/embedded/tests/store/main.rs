@@ -1,0 +1,4 @@
+//! The embedded store on real files.
+
+mod commit;
+mod support;
