@@ -6,6 +6,10 @@
 
 mod check;
 mod contract;
+pub mod descriptor;
+pub mod field_sets;
+mod identity;
+pub mod live;
 mod mapping;
 mod members;
 mod model;
@@ -14,10 +18,14 @@ mod preset;
 mod read;
 mod read_source;
 mod refusal;
+mod schema;
 pub mod selection;
+mod source_meta;
 mod words;
 mod write;
 
+pub use field_sets::{AuthoredSources, FieldSets};
+pub use identity::ConnectorIdentity;
 pub use mapping::MappingChoice;
 pub use model::{
     ConnectorDeclaration, EdgeSpec, EvolutionPolicy, ForEach, PageKind, PaginationMode, ParamsStyle, PresetPagination,
@@ -26,4 +34,5 @@ pub use model::{
 pub use preset::MAX_FAN_OUT;
 pub use read::MAX_DECLARATION_BYTES;
 pub use refusal::DeclarationRefusal;
+pub use source_meta::{DeclaredSource, SOURCE_META_KEY, source_meta, sources_of_meta};
 pub use write::{DECLARATION_MEDIA_TYPE, DECLARATION_URI};

@@ -119,6 +119,12 @@ impl From<bool> for Json {
     }
 }
 
+impl From<i32> for Json {
+    fn from(value: i32) -> Self {
+        Self::from(i64::from(value))
+    }
+}
+
 impl From<i64> for Json {
     fn from(value: i64) -> Self {
         Self::Number(value.into())

@@ -15,6 +15,7 @@ pub mod digest;
 pub mod drift;
 pub mod fingerprint;
 pub mod id;
+pub mod ingest;
 pub mod json;
 pub mod mcp;
 pub mod model;
@@ -32,6 +33,7 @@ pub mod source;
 pub mod sync;
 #[cfg(test)]
 pub(crate) mod test_vectors;
+pub mod surface;
 pub mod time;
 pub mod values;
 pub mod work;

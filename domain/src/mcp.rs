@@ -177,6 +177,12 @@ refusals! {
 }
 
 impl ToolResult {
+    /// The answer of a tool that says no: its one text is `code: message; next step`, and nothing else.
+    pub fn refused(refusal: &dyn crate::refusal::Refusal) -> Self {
+        let text = format!("{}: {}; {}", refusal.code(), refusal, refusal.next_step());
+        Self { texts: vec![text], structured: None, wrapped: false, is_error: true }
+    }
+
     /// The value of a result, text first (`wire/mcp-surface.md` 2.5): all text blocks joined by newlines and parsed; text
     /// that is not JSON stays text; with no text at all, the structured value, unwrapped when it is marked as wrapped.
     /// A result with neither is `null`.

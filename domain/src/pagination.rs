@@ -15,8 +15,11 @@
 pub mod extract;
 pub mod fan;
 pub mod guard;
+pub mod http;
 pub mod mark;
 pub mod preset;
+mod tool_page;
 
 pub use extract::{Extracted, MAX_PAGE_RECORDS};
 pub use guard::SeenPositions;
+pub use tool_page::{ToolPage, ToolPageRefusal};

@@ -7,6 +7,10 @@
 
 use serde::Serialize;
 
+/// For [`refusals!`] only, so that a crate which declares refusals needs no `serde` of its own.
+#[doc(hidden)]
+pub use serde as __serde;
+
 /// Who has to change something for the operation to succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -151,9 +155,9 @@ macro_rules! refusals {
             fn next_step(&self) -> &'static str { self.entry().next }
         }
 
-        impl ::serde::Serialize for $name {
-            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use ::serde::ser::SerializeStruct;
+        impl $crate::refusal::__serde::Serialize for $name {
+            fn serialize<S: $crate::refusal::__serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use $crate::refusal::__serde::ser::SerializeStruct;
                 let entry = self.entry();
                 let mut out = serializer.serialize_struct(stringify!($name), 5)?;
                 out.serialize_field("code", entry.code)?;

@@ -1,5 +1,6 @@
 //! Why a synchronisation ended without finishing.
 
+use crate::digest::DigestRefusal;
 use crate::mcp::McpRefusal;
 use crate::refusal::{Refusal as _, Retry};
 use crate::refusals;
@@ -30,8 +31,12 @@ refusals! {
             "the store did not say in time whether the batch of {stream} is durable",
             "the next cycle reads the accepted checkpoint and continues from there";
         /// A page cannot be put into its canonical form.
-        NotCanonical { stream: String, what: &'static str } => "page_not_canonical", PeerMisbehaved, Never,
-            "a page of {stream} has no canonical form: {what}", "fix the values the tool hands out";
+        NotCanonical { stream: String, refusal: DigestRefusal } => "page_not_canonical", PeerMisbehaved, Never,
+            "a page of {stream} has no canonical form: {refusal}", "fix the values the tool hands out";
+        /// A mapped field holds an object and no edge says what to make of it (R017.4).
+        NestedValue { record_type: String, field: String } => "undeclared_nested_value", PeerMisbehaved, Never,
+            "{record_type}.{field} is a nested value without a declared mapping",
+            "declare an edge for the field, or map its members to properties of their own";
         /// The stream waits for an operator because the tool's contract changed.
         Quarantined { stream: String, classification: &'static str } => "stream_quarantined", Denied, Never,
             "the tool of {stream} changed its contract ({classification})",

@@ -165,3 +165,11 @@ fn every_runner_contract_is_equal() {
         }
     });
 }
+
+/// Proves: SDK-SOURCE-INGEST-R004.28, SDK-SOURCE-INGEST-R004.36
+#[test]
+fn the_schema_is_a_peers() {
+    let vectors = Vectors::open("declaration");
+    assert_eq!(&ConnectorDeclaration::json_schema(), vectors.value("json_schema"));
+    assert_eq!(vectors.value("schema_versions"), &support::json("[1,2]"));
+}

@@ -30,6 +30,7 @@ mod task_queue;
 mod token_store;
 mod write_back_ledger;
 mod write_back_transport;
+mod tool_surface;
 
 pub use access_check::AccessCheck;
 pub use approvals::Approvals;
@@ -54,5 +55,6 @@ pub use task_queue::TaskQueue;
 pub use token_store::TokenStore;
 pub use write_back_ledger::WriteBackLedger;
 pub use write_back_transport::WriteBackTransport;
+pub use tool_surface::ToolSurface;
 
 pub use async_trait::async_trait;

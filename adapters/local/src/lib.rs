@@ -3,6 +3,7 @@
 //! Implements the ports `Clock` ([`SystemClock`]), `Entropy` ([`SystemEntropy`]) and `CredentialProvider` for `env://`
 //! references ([`EnvCredentials`]).
 
+mod agent_config;
 mod clock;
 mod credentials;
 mod entropy;
@@ -10,6 +11,7 @@ mod library_file;
 mod lock;
 mod state_dirs;
 
+pub use agent_config::{agent_config, install_agent_config};
 pub use clock::SystemClock;
 pub use credentials::EnvCredentials;
 pub use entropy::SystemEntropy;

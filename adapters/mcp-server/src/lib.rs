@@ -1,1 +1,54 @@
-//! Serves a declared tool surface over MCP
+//! Serves a [`ToolSurface`] over MCP: on standard input and output, or on any pair of byte streams.
+//!
+//! Both eras of the protocol are spoken, the handshake era up to 2025-11-25 and the enveloped 2026-07-28; the client's
+//! first request decides. Standard output carries protocol bytes only: [`serve_stdio`] takes it away from the rest of the
+//! process, so that a stray `println!` in a connector lands on standard error.
+
+mod changes;
+mod config;
+mod error;
+mod handler;
+mod stdio;
+mod wire;
+
+use std::sync::Arc;
+
+use rmcp::service::{QuitReason, serve_server};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use scion_domain::surface::TransportRefusal;
+use scion_ports::ToolSurface;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use config::ServeOptions;
+
+/// Serves one client on standard input and output until it closes its side.
+///
+/// Logs belong on standard error. Must be called once per process, before anything else reads standard input.
+pub async fn serve_stdio(surface: Arc<dyn ToolSurface>, options: ServeOptions) -> Result<(), TransportRefusal> {
+    let (read, write) = stdio::take()?;
+    serve_io(surface, read, write, options).await
+}
+
+/// Serves one client on a pair of byte streams until it closes its side. Dropping the future ends the conversation and
+/// cancels every call under way.
+pub async fn serve_io<R, W>(
+    surface: Arc<dyn ToolSurface>,
+    read: R,
+    write: W,
+    options: ServeOptions,
+) -> Result<(), TransportRefusal>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(options.max_request_bytes);
+    let handler = handler::Handler::new(surface, options);
+    let service = match serve_server(handler, transport).await {
+        Ok(service) => service,
+        Err(failure) => return error::opening(&failure),
+    };
+    match service.waiting().await {
+        Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
+        _ => Err(TransportRefusal::Broken),
+    }
+}

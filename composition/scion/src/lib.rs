@@ -1,1 +1,30 @@
-//! Scion: a Rust SDK for governed connectors
+//! Scion: a Rust SDK for governed connectors.
+//!
+//! A connector turns one vendor system into an MCP server with typed tools; a sync runner copies bounded evidence from it
+//! into a durable graph, under receipts. This crate is the one a user depends on: it names the parts and, behind one
+//! feature each, the adapters that carry them out.
+//!
+//! - [`domain`] and [`ports`]: models, refusals, and the traits an embedder implements;
+//! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
+//! - [`sync`]: from a connector's sources to a durable graph;
+//! - [`sink`]: durable graphs by name.
+
+#[cfg(feature = "mcp-server")]
+mod run;
+
+pub use scion_domain as domain;
+pub use scion_local as local;
+pub use scion_ports as ports;
+pub use scion_serve as serve;
+pub use scion_serve::identity;
+pub use scion_sync as sync;
+
+#[cfg(feature = "embedded")]
+pub use scion_embedded as embedded;
+#[cfg(feature = "mcp-client")]
+pub use scion_mcp_client as mcp_client;
+#[cfg(feature = "mcp-server")]
+pub use scion_mcp_server as mcp_server;
+
+#[cfg(feature = "mcp-server")]
+pub use run::run_stdio;

@@ -1,1 +1,51 @@
-//! Use case: from a connector declaration to a tool surface
+//! Use case: from a connector declared in code to a surface that a transport serves.
+//!
+//! A connector author writes [`Tool`]s with their parameters, attaches a [`Source`] to each tool whose records are worth
+//! copying, and calls [`ConnectorBuilder::build`]. Everything is checked there, once: what comes out as a
+//! [`ServedSurface`] can be served, and `connector://resources` tells a sync runner all it needs.
+//!
+//! ```
+//! use scion_domain::json::Json;
+//! use scion_serve::{Connector, Mapping, Param, Source, Tool, ToolRefusal};
+//!
+//! let tickets = Tool::read("desk_list_tickets")
+//!     .title("List tickets")
+//!     .param(Param::integer("page", "Page number, from 1").between(1, 1_000_000).or(1))
+//!     .source(
+//!         Source::new("tickets", "Ticket", "id")
+//!             .page("page", None, 100)
+//!             .mapping(Mapping::class("Ticket").field("subject", "subject")),
+//!     )
+//!     .handle(|_context, args| async move {
+//!         let page = args.integer("page")?;
+//!         Ok::<_, ToolRefusal>(Json::from(vec![Json::from([("id", Json::from(page)), ("subject", "Printer".into())])]))
+//!     });
+//! let surface = Connector::builder(scion_serve::identity!()).tool(tickets).build()?;
+//! assert_eq!(surface.connector().as_str(), "scion-serve");
+//! # Ok::<(), scion_domain::surface::ConnectorRefusal>(())
+//! ```
+
+mod answer;
+mod args;
+mod changes;
+mod checks;
+mod connector;
+mod declaration;
+mod identity;
+mod param;
+mod refusal;
+mod resource;
+mod source;
+mod surface;
+mod tool;
+
+pub use args::Args;
+pub use changes::ChangeNotifier;
+pub use connector::{Connector, ConnectorBuilder};
+pub use identity::Identity;
+pub use param::Param;
+pub use refusal::ToolRefusal;
+pub use resource::{Relation, ResourceModel, TextResource};
+pub use source::{Edge, Mapping, Source};
+pub use surface::ServedSurface;
+pub use tool::{Tool, ToolBuilder, ToolContext};

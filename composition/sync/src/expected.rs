@@ -14,11 +14,12 @@ pub(crate) struct Expected {
 
 impl Expected {
     pub(crate) fn of(batch: &SourceBatch) -> Result<Self, SyncRefusal> {
-        let _ = batch;
-        Err(SyncRefusal::NotCanonical {
+        let digests = scion_domain::digest::batch(batch).map_err(|refusal| SyncRefusal::NotCanonical {
             stream: batch.provider_checkpoint.stream.to_string(),
-            what: "the digest module of this build is not complete",
-        })
+            refusal,
+        })?;
+        let checkpoint = scion_domain::digest::checkpoint(&batch.provider_checkpoint);
+        Ok(Self { batch: digests.batch, checkpoint, raw: digests.raw })
     }
 
     /// The receipt answers exactly this batch, or the first thing that differs.

@@ -80,15 +80,10 @@ impl HighWaterCursor {
         if records.is_empty() {
             return Ok(None);
         }
-        let mut mark = cursor.map(str::to_owned);
+        let mut keys = Vec::with_capacity(records.len());
         for (index, record) in records.iter().enumerate() {
-            if let Some(key) = key_of(record, index, &self.key)? {
-                mark = Some(match mark {
-                    Some(now) => mark::later(&now, &key).to_owned(),
-                    None => key,
-                });
-            }
+            keys.extend(key_of(record, index, &self.key)?);
         }
-        Ok(mark)
+        Ok(mark::latest(cursor.into_iter().chain(keys.iter().map(String::as_str))).map(str::to_owned))
     }
 }

@@ -27,7 +27,6 @@ impl OffsetCursor {
     }
 
     /// `"0"`.
-    #[expect(clippy::unnecessary_wraps, reason = "one signature for all strategies")]
     pub fn first(&self) -> Option<String> {
         Some("0".to_owned())
     }

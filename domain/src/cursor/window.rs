@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::CursorRefusal;
 use crate::json::Json;
-use crate::pagination::mark::instant;
 
 /// The cursor is the start of a window. An empty window still advances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,10 @@ impl TimeWindowCursor {
     fn after(&self, from: OffsetDateTime) -> Option<OffsetDateTime> {
         from.checked_add(signed(self.window).ok()?)
     }
+}
+
+fn instant(text: &str) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(text, &Rfc3339).ok()
 }
 
 fn signed(window: Duration) -> Result<time::Duration, CursorRefusal> {

@@ -144,6 +144,7 @@ pub struct RelationSpec {
 
 /// A sync preset, with every default applied (1.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a member of the wire form or says whether one was declared")]
 pub struct SyncPreset {
     /// The stream: the source's id.
     pub name: StreamName,

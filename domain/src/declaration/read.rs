@@ -27,7 +27,7 @@ impl ConnectorDeclaration {
         })?;
         let declaration = Self {
             connector,
-            sources: members.items("sources", |item, place| SourceSpec::read(item, place))?,
+            sources: members.items("sources", SourceSpec::read)?,
             schema_mappings: read_mappings(&members)?,
             resources: members.items("resources", read_resource)?,
             descriptors: members.items("descriptors", |item, place| object(item, &place).cloned())?,

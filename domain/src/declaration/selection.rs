@@ -27,7 +27,7 @@ pub fn select(
         preset: shown(name),
         hint: closest(name, presets.iter().map(|preset| preset.name.as_str())),
     };
-    let wanted: BTreeSet<&str> = config.presets.iter().map(|name| name.as_str()).collect();
+    let wanted: BTreeSet<&str> = config.presets.iter().map(crate::id::StreamName::as_str).collect();
     if let Some(name) = wanted.iter().find(|name| !presets.iter().any(|preset| preset.name.as_str() == **name)) {
         return Err(unknown(name, &presets));
     }

@@ -141,7 +141,11 @@ impl EdgeSpec {
             .put_if(self.target_id_key.is_some(), "target_id_key", self.target_id_key.as_deref())
             .put_if(self.target_id_template != "{type}:{id}", "target_id_template", self.target_id_template.as_str())
             .put_if(!self.target_fields.is_empty(), "target_fields", texts(&self.target_fields))
-            .put_if(self.target_stream.is_some(), "target_stream", self.target_stream.as_ref().map(|s| s.as_str()))
+            .put_if(
+                self.target_stream.is_some(),
+                "target_stream",
+                self.target_stream.as_ref().map(crate::id::StreamName::as_str),
+            )
             .end()
     }
 }

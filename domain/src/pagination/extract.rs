@@ -58,7 +58,7 @@ pub fn page(preset: &SyncPreset, position: &Json, mut result: Json, since_sent: 
     let handed_out = provider_watermark(preset, &result, false)?;
     let records = records(preset, &mut result)?;
     let last = records.last().filter(|_| !preset.cursor_record_field.is_empty());
-    let last = last.and_then(|record| read_member(&record.payload, &preset.cursor_record_field)).cloned();
+    let last = last.and_then(|record| read_member(&record.payload, &preset.cursor_record_field));
     // The list was moved out; flags and cursors beside it are untouched.
     let next_position = next_after(preset, position, &result, records.len(), last)?;
     let watermark = match handed_out {

@@ -1,86 +1,27 @@
 //! Change marks: watermarks and high-water cursors.
 
 use std::cmp::Ordering;
-use std::str::FromStr as _;
-
-use bigdecimal::BigDecimal;
-use time::format_description::well_known::Rfc3339;
-use time::{Date, OffsetDateTime, PrimitiveDateTime};
 
 use crate::json::Json;
 use crate::model::SourceCheckpoint;
+use crate::time::Watermark;
 
-/// The longest number that is compared as one, in characters. Longer text is compared as text.
-const MAX_NUMBER: usize = 256;
-
-/// The largest exponent, either way, of a number that is compared as one.
-const MAX_EXPONENT: i64 = 4096;
-
-/// What a mark turns out to be.
-enum Kind {
-    Number(BigDecimal),
-    Instant(OffsetDateTime),
-    Text,
-}
-
-/// Compares two marks: as exact numbers when both are numbers, as instants when both are timestamps (any offset, any
-/// precision to the nanosecond), else as text. Text order alone, a peer's rule, puts `100` before `99` and ignores offsets,
-/// which loses records.
+/// Compares two marks: as exact numbers, as instants, or as text ([`Watermark`]). Text order alone, a peer's rule, puts
+/// `100` before `99` and ignores offsets, which loses records.
 pub fn compare(a: &str, b: &str) -> Ordering {
-    match (kind(a), kind(b)) {
-        (Kind::Number(x), Kind::Number(y)) => x.cmp(&y),
-        (Kind::Instant(x), Kind::Instant(y)) => x.cmp(&y),
-        _ => a.cmp(b),
-    }
+    Watermark::compare(a, b)
 }
 
-/// The later of two marks. Of two that mean the same, the first, so that a text does not change without reason.
-pub fn later<'a>(a: &'a str, b: &'a str) -> &'a str {
-    if compare(b, a) == Ordering::Greater { b } else { a }
-}
-
-fn kind(text: &str) -> Kind {
-    if text.len() <= MAX_NUMBER
-        && let Some(first) = text.bytes().next()
-        && (first.is_ascii_digit() || first == b'-')
-    {
-        if let Some(number) = number(text) {
-            return Kind::Number(number);
-        }
-        if let Some(instant) = instant(text) {
-            return Kind::Instant(instant);
+/// The latest of some marks. Of marks that mean the same, the first, so that a text does not change without reason.
+pub fn latest<'a>(marks: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut best: Option<(Watermark, &str)> = None;
+    for text in marks {
+        let mark = Watermark::new(text);
+        if best.as_ref().is_none_or(|(now, _)| mark > *now) {
+            best = Some((mark, text));
         }
     }
-    Kind::Text
-}
-
-fn number(text: &str) -> Option<BigDecimal> {
-    crate::json::parse(text).ok()?.as_number()?;
-    let number = BigDecimal::from_str(text).ok()?;
-    // A huge exponent would make the comparison itself expensive.
-    (number.fractional_digit_count().abs() <= MAX_EXPONENT).then_some(number)
-}
-
-/// Reads a timestamp: RFC 3339, or a date, or a date and time without offset, which then count as UTC.
-pub(crate) fn instant(text: &str) -> Option<OffsetDateTime> {
-    use time::macros::format_description;
-    if let Ok(instant) = OffsetDateTime::parse(text, &Rfc3339) {
-        return Some(instant);
-    }
-    let spaced = text.replacen(' ', "T", 1);
-    if let Ok(instant) = OffsetDateTime::parse(&spaced, &Rfc3339) {
-        return Some(instant);
-    }
-    if text.len() == 10 {
-        let date = Date::parse(text, format_description!("[year]-[month]-[day]")).ok()?;
-        return Some(date.midnight().assume_utc());
-    }
-    let whole = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
-    let parts = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond]");
-    PrimitiveDateTime::parse(&spaced, whole)
-        .or_else(|_| PrimitiveDateTime::parse(&spaced, parts))
-        .ok()
-        .map(PrimitiveDateTime::assume_utc)
+    best.map(|(_, text)| text)
 }
 
 /// The mark of a record field: text as it is, a number as its own digits; `None` for absent, `null` and empty text.
@@ -103,7 +44,7 @@ pub fn advance_checkpoint(
     next: Option<Json>,
 ) -> SourceCheckpoint {
     let seen = updated_at.iter().flatten().filter(|mark| !mark.is_empty());
-    let pending = seen.chain(&current.pending_watermark).map(String::as_str).reduce(later);
+    let pending = latest(current.pending_watermark.iter().chain(seen).map(String::as_str));
     match next {
         Some(position) => SourceCheckpoint {
             stream: current.stream.clone(),
@@ -116,7 +57,7 @@ pub fn advance_checkpoint(
             stream: current.stream.clone(),
             position: Json::Object(crate::json::JsonObject::new()),
             content_hash: None,
-            watermark: current.watermark.as_deref().into_iter().chain(pending).reduce(later).map(str::to_owned),
+            watermark: latest(current.watermark.as_deref().into_iter().chain(pending)).map(str::to_owned),
             pending_watermark: None,
         },
     }
@@ -180,9 +121,7 @@ mod tests {
             assert_eq!(compare(large, small), Ordering::Greater, "{small} {large}");
         }
         assert_eq!(compare("1.0", "1"), Ordering::Equal);
-        assert_eq!(later("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"), "2026-01-01T00:00:00Z");
-        // Far exponents stay cheap.
-        assert_eq!(compare("1e999999999", "2"), Ordering::Less);
+        assert_eq!(latest(["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"]), Some("2026-01-01T00:00:00Z"));
     }
 
     #[test]

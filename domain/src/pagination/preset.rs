@@ -147,8 +147,8 @@ pub fn next_position(
     result: &Json,
     records: &[Json],
 ) -> Result<Option<Json>, SourceRefusal> {
-    let last = records.last().and_then(|record| read_dotted(record, &preset.cursor_record_field));
-    let last = if preset.cursor_record_field.is_empty() { None } else { last.cloned() };
+    let last = records.last().filter(|_| !preset.cursor_record_field.is_empty());
+    let last = last.and_then(|record| read_dotted(record, &preset.cursor_record_field));
     next_after(preset, position, result, records.len(), last)
 }
 
@@ -158,7 +158,7 @@ pub(super) fn next_after(
     position: &Json,
     result: &Json,
     raw_count: usize,
-    last_record_cursor: Option<Json>,
+    last_record_cursor: Option<&Json>,
 ) -> Result<Option<Json>, SourceRefusal> {
     let more = more_flag(preset, result)?;
     if more == Some(false) {
@@ -185,7 +185,7 @@ pub(super) fn next_after(
         }
         (PresetPagination::Cursor, at) => {
             let from_result = cursor_in(preset, read_path(result, &preset.cursor_path))?;
-            let from_record = cursor_in(preset, last_record_cursor.as_ref())?;
+            let from_record = cursor_in(preset, last_record_cursor)?;
             let handed_out = from_result.is_some();
             let Some(next) = from_result.or(from_record) else {
                 return if more == Some(true) { Err(missing()) } else { Ok(None) };

@@ -7,22 +7,22 @@ use scion_domain::id::StreamName;
 use scion_domain::json::{Json, JsonLimits, parse_with};
 
 /// A vector file.
-pub struct Vectors(Json);
+pub(crate) struct Vectors(Json);
 
 impl Vectors {
-    pub fn open(name: &str) -> Self {
+    pub(crate) fn open(name: &str) -> Self {
         let path = format!("{}/../conformance/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read(&path).expect("the vectors are part of the checkout");
         let limits = JsonLimits { max_depth: 200, ..JsonLimits::DEFAULT };
         Self(parse_with(&text, limits).expect("the vectors are JSON"))
     }
 
-    pub fn value(&self, name: &str) -> &Json {
+    pub(crate) fn value(&self, name: &str) -> &Json {
         self.0.get(name).unwrap_or_else(|| panic!("no section {name}"))
     }
 
     /// Runs every case of a section; one that holds no case fails.
-    pub fn each(&self, section: &str, mut run: impl FnMut(&Case<'_>)) {
+    pub(crate) fn each(&self, section: &str, mut run: impl FnMut(&Case<'_>)) {
         let cases = self.value(section).as_array().expect("a section is a list");
         assert!(!cases.is_empty(), "{section} has no cases");
         for (index, value) in cases.iter().enumerate() {
@@ -34,39 +34,39 @@ impl Vectors {
 }
 
 /// One case.
-pub struct Case<'a> {
-    pub id: String,
-    pub value: &'a Json,
+pub(crate) struct Case<'a> {
+    pub(crate) id: String,
+    pub(crate) value: &'a Json,
 }
 
 impl<'a> Case<'a> {
-    pub fn get(&self, name: &str) -> Option<&'a Json> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Json> {
         self.value.get(name)
     }
 
-    pub fn need(&self, name: &str) -> &'a Json {
+    pub(crate) fn need(&self, name: &str) -> &'a Json {
         self.get(name).unwrap_or_else(|| panic!("{} has no {name}", self.id))
     }
 
-    pub fn text(&self, name: &str) -> &'a str {
+    pub(crate) fn text(&self, name: &str) -> &'a str {
         self.need(name).as_str().unwrap_or_else(|| panic!("{}: {name} is not text", self.id))
     }
 
-    pub fn list(&self, name: &str) -> &'a [Json] {
+    pub(crate) fn list(&self, name: &str) -> &'a [Json] {
         self.need(name).as_array().unwrap_or_else(|| panic!("{}: {name} is not a list", self.id))
     }
 
-    pub fn fails(&self) -> bool {
+    pub(crate) fn fails(&self) -> bool {
         self.get("error").is_some()
     }
 }
 
-pub fn json(text: &str) -> Json {
+pub(crate) fn json(text: &str) -> Json {
     scion_domain::json::parse(text).unwrap()
 }
 
 /// A preset of a vector; `name` may stand in it.
-pub fn preset(value: &Json) -> SyncPreset {
+pub(crate) fn preset(value: &Json) -> SyncPreset {
     let mut object = value.as_object().unwrap().clone();
     let name = object.remove("name");
     let name = name.as_ref().and_then(Json::as_str).unwrap_or("tickets");

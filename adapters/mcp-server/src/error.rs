@@ -1,0 +1,28 @@
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::ServerInitializeError;
+use scion_domain::refusal::Refusal as _;
+use scion_domain::surface::{SurfaceRefusal, TransportRefusal};
+
+/// A client that leaves before it opens the conversation has only looked; anything else at that point is not MCP.
+pub(crate) fn opening(failure: &ServerInitializeError) -> Result<(), TransportRefusal> {
+    match failure {
+        ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled => Ok(()),
+        _ => Err(TransportRefusal::Opening),
+    }
+}
+
+/// The JSON-RPC error of a request the surface does not answer. The code travels in `data`, so that "unknown" and "not now"
+/// can be told apart without reading the message.
+pub(crate) fn protocol(refusal: &SurfaceRefusal) -> ErrorData {
+    let code = match refusal {
+        SurfaceRefusal::UnknownTool { .. } => ErrorCode::INVALID_PARAMS,
+        SurfaceRefusal::UnknownResource { .. } => ErrorCode::RESOURCE_NOT_FOUND,
+        _ => ErrorCode::INTERNAL_ERROR,
+    };
+    ErrorData::new(code, refusal.to_string(), Some(serde_json::json!({ "code": refusal.code() })))
+}
+
+/// The answer to a request the client has given up; nobody reads it.
+pub(crate) fn cancelled() -> ErrorData {
+    ErrorData::internal_error("cancelled", None)
+}

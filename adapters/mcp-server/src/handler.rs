@@ -1,0 +1,174 @@
+//! The protocol library's server handler over a surface.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use scion_domain::mcp::{ToolCall, ToolResult};
+use scion_domain::surface::{CallScope, SurfaceRefusal, ToolFailure};
+use scion_ports::ToolSurface;
+use tokio::sync::Semaphore;
+
+use crate::changes::{self, AbortOnDrop, Subscriptions};
+use crate::{ServeOptions, error, wire};
+
+pub(crate) struct Handler {
+    surface: Arc<dyn ToolSurface>,
+    options: ServeOptions,
+    config: ServerConfig,
+    calls: Semaphore,
+    subscriptions: Subscriptions,
+    notifying: Mutex<Option<AbortOnDrop<()>>>,
+}
+
+impl Handler {
+    pub(crate) fn new(surface: Arc<dyn ToolSurface>, options: ServeOptions) -> Self {
+        let config = wire::server_config(surface.identity());
+        Self {
+            surface,
+            options,
+            config,
+            calls: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
+            subscriptions: Subscriptions::default(),
+            notifying: Mutex::new(None),
+        }
+    }
+
+    /// The call in a task of its own, so that a tool that panics or hangs costs one answer and not the conversation.
+    async fn call(&self, scope: CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal> {
+        let (surface, tool) = (Arc::clone(&self.surface), call.tool.clone());
+        let mut task = AbortOnDrop(tokio::spawn(async move { surface.call_tool(&scope, call).await }));
+        let failure = match tokio::time::timeout(self.options.call_timeout, &mut task.0).await {
+            Ok(Ok(Ok(answer)))
+                if answer.texts.iter().map(String::len).sum::<usize>() > self.options.max_answer_bytes =>
+            {
+                ToolFailure::TooLarge { tool, limit: self.options.max_answer_bytes }
+            }
+            Ok(Ok(answer)) => return answer,
+            Ok(Err(_)) => ToolFailure::Panicked { tool },
+            Err(_) => ToolFailure::TimedOut { tool, seconds: self.options.call_timeout.as_secs() },
+        };
+        Ok(ToolResult::refused(&failure))
+    }
+
+    /// Enveloped results name the server; handshake results do not.
+    fn sign(&self, context: &RequestContext<RoleServer>, meta: &mut Option<MetaObject>) {
+        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            let identity = self.surface.identity();
+            let server = serde_json::json!({ "name": identity.name, "version": identity.version });
+            meta.get_or_insert_default().0.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
+        }
+    }
+}
+
+fn scope(context: &RequestContext<RoleServer>) -> CallScope {
+    CallScope::of_version(context.protocol_version().map(|version| version.as_str().to_owned()))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.config.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.surface.list_tools(&scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        let mut result = ListToolsResult::with_all_items(tools.into_iter().map(wire::tool).collect());
+        self.sign(&context, &mut result.meta);
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let call = ToolCall { tool: request.name.into_owned(), arguments: wire::arguments(request.arguments) };
+        let answered = async {
+            // The semaphore is never closed; the permit is only a turn.
+            let _turn = self.calls.acquire().await;
+            self.call(scope(&context), call).await
+        };
+        let answer = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(error::cancelled()),
+            answer = answered => answer.map_err(|refusal| error::protocol(&refusal))?,
+        };
+        let mut result = wire::tool_result(answer);
+        self.sign(&context, &mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let all = self.surface.list_resources(&scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        let mut result = ListResourcesResult::with_all_items(all.into_iter().map(wire::resource).collect());
+        self.sign(&context, &mut result.meta);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let scope = scope(&context);
+        let read = self.surface.read_resource(&scope, &request.uri);
+        let body = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(error::cancelled()),
+            body = read => body.map_err(|refusal| error::protocol(&refusal))?,
+        };
+        let unavailable = || error::protocol(&SurfaceRefusal::Unavailable { what: "a resource that is not text" });
+        let mut result = wire::resource_result(body).ok_or_else(unavailable)?;
+        self.sign(&context, &mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let task = changes::notify(self.surface.changes(), context.peer, self.subscriptions.clone());
+        let mut slot = self.notifying.lock().unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(AbortOnDrop(tokio::spawn(task)));
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.subscriptions.add(request.uri) {
+            return Ok(());
+        }
+        Err(error::protocol(&SurfaceRefusal::Unavailable { what: "one more subscription" }))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        changes::listen(self.surface.changes(), context).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Between the domain's models and the protocol library's.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolResult, ContentBlock, Implementation, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use scion_domain::json::{Json, JsonObject};
+use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolDescription, ToolHints, ToolResult};
+use scion_domain::surface::SurfaceIdentity;
+use serde_json::{Map, Value, json};
+
+pub(crate) fn server_config(identity: &SurfaceIdentity) -> ServerConfig {
+    let capabilities = ServerCapabilities::builder()
+        .enable_tools()
+        .enable_tool_list_changed()
+        .enable_resources()
+        .enable_resources_list_changed()
+        .enable_resources_subscribe()
+        .build();
+    let mut config = ServerConfig::new(capabilities);
+    config.server_info = implementation(identity);
+    config.instructions.clone_from(&identity.instructions);
+    config
+}
+
+pub(crate) fn implementation(identity: &SurfaceIdentity) -> Implementation {
+    let mut info = Implementation::new(identity.name.clone(), identity.version.clone());
+    info.title.clone_from(&identity.title);
+    info
+}
+
+pub(crate) fn tool(described: ToolDescription) -> Tool {
+    let mut tool = Tool::new_with_raw(
+        described.name,
+        described.description.map(Cow::Owned),
+        Arc::new(value_object(&described.input_schema)),
+    );
+    tool.title = described.title;
+    tool.output_schema = described.output_schema.as_ref().map(|schema| Arc::new(value_object(schema)));
+    tool.annotations = annotations(described.hints);
+    tool.meta = (!described.meta.is_empty()).then(|| MetaObject(members(&described.meta)));
+    tool
+}
+
+fn annotations(hints: ToolHints) -> Option<ToolAnnotations> {
+    (hints != ToolHints::default()).then(|| {
+        ToolAnnotations::from_raw(None, hints.read_only, hints.destructive, hints.idempotent, hints.open_world)
+    })
+}
+
+/// The text holds every digit. The structured value repeats it for clients that prefer structure; there, numbers that do not
+/// fit 64 bits are rounded to the nearest float, which is all such a client could read.
+pub(crate) fn tool_result(result: ToolResult) -> CallToolResult {
+    let content = result.texts.into_iter().map(ContentBlock::text).collect();
+    let mut out = if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    out.structured_content = result.structured.as_ref().map(Value::from);
+    if result.wrapped {
+        out.meta = Some(MetaObject(Map::from_iter([("fastmcp".to_owned(), json!({ "wrap_result": true }))])));
+    }
+    out
+}
+
+pub(crate) fn resource(described: ResourceDescription) -> Resource {
+    let mut resource = Resource::new(described.uri, described.name);
+    resource.mime_type = described.media_type;
+    resource
+}
+
+/// `None` when the body is not text: a surface serves texts only so far.
+pub(crate) fn resource_result(body: ResourceBody) -> Option<ReadResourceResult> {
+    let text = String::from_utf8(body.bytes).ok()?;
+    let contents =
+        ResourceContents::TextResourceContents { uri: body.uri, mime_type: body.media_type, text, meta: None };
+    Some(ReadResourceResult::new(vec![contents]))
+}
+
+fn value_object(json: &Json) -> Map<String, Value> {
+    json.as_object().map(members).unwrap_or_default()
+}
+
+fn members(object: &JsonObject) -> Map<String, Value> {
+    object.iter().map(|(key, value)| (key.clone(), Value::from(value))).collect()
+}
+
+pub(crate) fn arguments(given: Option<Map<String, Value>>) -> JsonObject {
+    given.unwrap_or_default().into_iter().map(|(key, value)| (key, Json::from(value))).collect()
+}

@@ -1,0 +1,29 @@
+//! Running a connector's server process.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use scion_domain::refusal::Refusal;
+use scion_domain::surface::TransportRefusal;
+use scion_mcp_server::ServeOptions;
+use scion_serve::ServedSurface;
+
+/// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
+/// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.
+pub fn run_stdio(surface: ServedSurface) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(_) => return fail(&TransportRefusal::Broken),
+    };
+    let served = runtime.block_on(scion_mcp_server::serve_stdio(Arc::new(surface), ServeOptions::default()));
+    // A read of standard input cannot be cancelled; waiting for it would keep the process alive.
+    runtime.shutdown_background();
+    served.map_or_else(|refusal| fail(&refusal), |()| ExitCode::SUCCESS)
+}
+
+fn fail(refusal: &dyn Refusal) -> ExitCode {
+    // If standard error is gone too, there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "error[{}]: {refusal}\n  next: {}", refusal.code(), refusal.next_step());
+    ExitCode::FAILURE
+}

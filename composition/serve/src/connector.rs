@@ -1,0 +1,191 @@
+//! The connector as its author declares it, and the checks that turn it into a surface.
+
+use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI};
+use scion_domain::id::ConnectorName;
+use scion_domain::json::Json;
+use scion_domain::mcp::{ResourceDescription, ToolDescription};
+use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
+
+use crate::answer::Output;
+use crate::changes::ChangeNotifier;
+use crate::declaration::{self, BoundSource};
+use crate::surface::{ServedResource, ServedTool};
+use crate::{Identity, Mapping, ResourceModel, ServedSurface, Source, TextResource, Tool, checks};
+
+/// Where the server says that it is well (1.1).
+const STATUS_URI: &str = "connector://status";
+
+/// Entry point for a connector declared in code.
+#[derive(Debug)]
+pub struct Connector;
+
+impl Connector {
+    /// Starts a declaration. The identity is given here and nowhere else (R071).
+    pub fn builder(identity: Identity) -> ConnectorBuilder {
+        ConnectorBuilder {
+            identity,
+            title: None,
+            instructions: None,
+            tools: Vec::new(),
+            sources: Vec::new(),
+            mappings: Vec::new(),
+            models: Vec::new(),
+            texts: Vec::new(),
+            notifier: ChangeNotifier::default(),
+        }
+    }
+}
+
+/// A declaration under way.
+pub struct ConnectorBuilder {
+    identity: Identity,
+    title: Option<String>,
+    instructions: Option<String>,
+    tools: Vec<Tool>,
+    sources: Vec<(String, Source)>,
+    mappings: Vec<(String, Mapping)>,
+    models: Vec<ResourceModel>,
+    texts: Vec<TextResource>,
+    notifier: ChangeNotifier,
+}
+
+impl ConnectorBuilder {
+    /// A name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// How to use the server, for models and people.
+    #[must_use]
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Adds a tool. Tools are listed in this order.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Declares a source by tool name, for tools that are generated rather than written (R075.2).
+    #[must_use]
+    pub fn source(mut self, tool: impl Into<String>, source: Source) -> Self {
+        self.sources.push((tool.into(), source));
+        self
+    }
+
+    /// Maps a record type, for sources that do not carry the mapping themselves.
+    #[must_use]
+    pub fn mapping(mut self, record_type: impl Into<String>, mapping: Mapping) -> Self {
+        self.mappings.push((record_type.into(), mapping));
+        self
+    }
+
+    /// Adds a resource model with its relations.
+    #[must_use]
+    pub fn resource_model(mut self, model: ResourceModel) -> Self {
+        self.models.push(model);
+        self
+    }
+
+    /// Serves a text. A text at `connector://resources` or `connector://status` replaces the built-in one.
+    #[must_use]
+    pub fn text_resource(mut self, resource: TextResource) -> Self {
+        self.texts.push(resource);
+        self
+    }
+
+    /// Announces changes of the surface to be built, from outside a tool.
+    pub fn notifier(&self) -> ChangeNotifier {
+        self.notifier.clone()
+    }
+
+    /// Checks everything and gives the surface to serve. The first fault is the refusal; nothing is repaired or left out.
+    pub fn build(self) -> Result<ServedSurface, ConnectorRefusal> {
+        let connector =
+            ConnectorName::parse(&self.identity.name).map_err(|refusal| ConnectorRefusal::Name { refusal })?;
+        if self.identity.version.trim().is_empty() {
+            return Err(ConnectorRefusal::NoVersion);
+        }
+        let specs: Vec<_> = self.tools.iter().map(|tool| &tool.spec).collect();
+        specs.iter().try_for_each(|spec| checks::tool(spec))?;
+        checks::unique(specs.iter().map(|spec| spec.name.as_str()), |tool| ConnectorRefusal::DuplicateTool { tool })?;
+
+        let on_tools =
+            specs.iter().flat_map(|spec| spec.sources.iter().map(|source| BoundSource { tool: &spec.name, source }));
+        let by_name = self.sources.iter().map(|(tool, source)| BoundSource { tool, source });
+        let sources: Vec<BoundSource<'_>> = on_tools.chain(by_name).collect();
+        sources.iter().try_for_each(|bound| checks::source(bound, &specs))?;
+        let mappings = declaration::mappings(&sources, &self.mappings)?;
+        let declared = declaration::assemble(connector.as_str(), &sources, &mappings, &self.models)?;
+
+        let resources = self.resources(&connector, declared.to_text());
+        checks::unique(resources.iter().map(|served| served.description.uri.as_str()), |uri| {
+            ConnectorRefusal::DuplicateResource { uri }
+        })?;
+        let metas: Vec<_> = specs.iter().map(|spec| tool_meta(&spec.name, &sources)).collect();
+        let identity = SurfaceIdentity {
+            name: self.identity.name,
+            version: self.identity.version,
+            title: self.title,
+            instructions: self.instructions,
+        };
+        let tools = self.tools.into_iter().zip(metas).map(|(tool, meta)| serve(tool, meta)).collect();
+        Ok(ServedSurface::new(identity, connector, tools, resources, self.notifier))
+    }
+
+    fn resources(&self, connector: &ConnectorName, declared: String) -> Vec<ServedResource> {
+        let status = scion_domain::json::to_spaced(&Json::from([
+            ("server", connector.as_str().into()),
+            ("status", "ok".into()),
+        ]));
+        let built_in = [
+            TextResource::new(DECLARATION_URI, "connector-resources", DECLARATION_MEDIA_TYPE, declared),
+            TextResource::new(STATUS_URI, "_connector_status_resource", DECLARATION_MEDIA_TYPE, status),
+        ];
+        let replaced = |uri: &str| self.texts.iter().any(|own| own.uri == uri);
+        built_in
+            .into_iter()
+            .filter(|resource| !replaced(&resource.uri))
+            .chain(self.texts.iter().cloned())
+            .map(|resource| ServedResource {
+                description: ResourceDescription {
+                    uri: resource.uri,
+                    name: resource.name,
+                    media_type: Some(resource.media_type),
+                },
+                text: resource.text,
+            })
+            .collect()
+    }
+}
+
+/// The tool's `connector_sources`, if it has any.
+fn tool_meta(tool: &str, sources: &[BoundSource<'_>]) -> Option<Json> {
+    let items: Vec<Json> =
+        sources.iter().filter(|bound| bound.tool == tool).map(|bound| declaration::meta_item(bound.source)).collect();
+    (!items.is_empty()).then(|| items.into())
+}
+
+fn serve(tool: Tool, sources: Option<Json>) -> ServedTool {
+    let Tool { spec, handler } = tool;
+    let output = Output::of(spec.output.as_ref());
+    let mut meta = spec.meta;
+    if let Some(sources) = sources {
+        meta.insert("connector_sources".to_owned(), sources);
+    }
+    let description = ToolDescription {
+        name: spec.name,
+        title: spec.title,
+        description: spec.description,
+        input_schema: Json::Object(spec.inputs.schema()),
+        output_schema: output.schema(),
+        hints: spec.hints,
+        meta,
+    };
+    ServedTool { description, inputs: spec.inputs, output, handler }
+}

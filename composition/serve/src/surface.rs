@@ -1,0 +1,114 @@
+//! The checked connector, as a transport serves it.
+
+use std::collections::HashMap;
+
+use scion_domain::id::ConnectorName;
+use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolCall, ToolDescription, ToolResult};
+use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
+use scion_ports::{ChangeFeed, ToolSurface, async_trait};
+
+use crate::answer::{self, Output};
+use crate::changes::ChangeNotifier;
+use crate::tool::{Handler, Inputs, ToolContext};
+
+/// A connector ready to be served. Made by [`ConnectorBuilder::build`](crate::ConnectorBuilder::build) only, so it is
+/// known to be sound.
+pub struct ServedSurface {
+    identity: SurfaceIdentity,
+    connector: ConnectorName,
+    tools: Vec<ServedTool>,
+    by_name: HashMap<String, usize>,
+    resources: Vec<ServedResource>,
+    notifier: ChangeNotifier,
+}
+
+pub(crate) struct ServedTool {
+    pub(crate) description: ToolDescription,
+    pub(crate) inputs: Inputs,
+    pub(crate) output: Output,
+    pub(crate) handler: Handler,
+}
+
+pub(crate) struct ServedResource {
+    pub(crate) description: ResourceDescription,
+    pub(crate) text: String,
+}
+
+impl ServedSurface {
+    pub(crate) fn new(
+        identity: SurfaceIdentity,
+        connector: ConnectorName,
+        tools: Vec<ServedTool>,
+        resources: Vec<ServedResource>,
+        notifier: ChangeNotifier,
+    ) -> Self {
+        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
+        Self { identity, connector, tools, by_name, resources, notifier }
+    }
+
+    /// The one declared name.
+    pub fn connector(&self) -> &ConnectorName {
+        &self.connector
+    }
+
+    /// Announces changes of this surface.
+    pub fn notifier(&self) -> ChangeNotifier {
+        self.notifier.clone()
+    }
+}
+
+impl std::fmt::Debug for ServedSurface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServedSurface")
+            .field("identity", &self.identity)
+            .field("tools", &self.tools.iter().map(|tool| &tool.description.name).collect::<Vec<_>>())
+            .field("resources", &self.resources.iter().map(|one| &one.description.uri).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl ToolSurface for ServedSurface {
+    fn identity(&self) -> &SurfaceIdentity {
+        &self.identity
+    }
+
+    async fn list_tools(&self, _scope: &CallScope) -> Result<Vec<ToolDescription>, SurfaceRefusal> {
+        Ok(self.tools.iter().map(|tool| tool.description.clone()).collect())
+    }
+
+    async fn call_tool(&self, scope: &CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal> {
+        let ToolCall { tool: name, arguments } = call;
+        let Some(tool) = self.by_name.get(&name).and_then(|index| self.tools.get(*index)) else {
+            // The caller made the name up, so only a bounded part of it is repeated.
+            return Err(SurfaceRefusal::UnknownTool { tool: name.chars().take(64).collect() });
+        };
+        let arguments = match tool.inputs.check(&name, arguments) {
+            Ok(arguments) => arguments,
+            Err(refusal) => return Ok(ToolResult::refused(&refusal)),
+        };
+        let context = ToolContext { scope: scope.clone(), notifier: self.notifier.clone() };
+        Ok(match (tool.handler)(context, arguments).await {
+            Ok(value) => tool.output.answer(&name, value),
+            Err(refusal) => answer::refusal(&refusal),
+        })
+    }
+
+    async fn list_resources(&self, _scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {
+        Ok(self.resources.iter().map(|resource| resource.description.clone()).collect())
+    }
+
+    async fn read_resource(&self, _scope: &CallScope, uri: &str) -> Result<ResourceBody, SurfaceRefusal> {
+        let found = self.resources.iter().find(|resource| resource.description.uri == uri);
+        let resource = found.ok_or_else(|| SurfaceRefusal::UnknownResource { uri: uri.chars().take(256).collect() })?;
+        Ok(ResourceBody {
+            uri: uri.to_owned(),
+            media_type: resource.description.media_type.clone(),
+            bytes: resource.text.clone().into_bytes(),
+        })
+    }
+
+    fn changes(&self) -> Box<dyn ChangeFeed> {
+        self.notifier.listen()
+    }
+}

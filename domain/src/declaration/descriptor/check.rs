@@ -1,0 +1,52 @@
+//! The rules of declared descriptors.
+
+use super::{DescriptorRefusal, OntologyTerms};
+use crate::credential::SecretRef;
+use crate::declaration::refusal::shown;
+use crate::json::{Json, JsonObject};
+
+const ACCESS_KINDS: [&str; 4] = ["mcp_tool", "http_endpoint", "graphql_query", "a2a_skill"];
+const PAGINATIONS: [&str; 4] = ["none", "cursor", "offset", "page"];
+
+/// Checks the members that are given, of each declared descriptor. Without terms, classes are not looked up.
+pub fn check(declared: &[JsonObject], terms: Option<&OntologyTerms>) -> Result<(), DescriptorRefusal> {
+    declared.iter().try_for_each(|members| check_one(members, terms))
+}
+
+pub(super) fn check_one(members: &JsonObject, terms: Option<&OntologyTerms>) -> Result<(), DescriptorRefusal> {
+    let name = || shown(members.get("name").and_then(Json::as_str).unwrap_or("(unnamed)"));
+    let given = |member: &str| members.get(member).filter(|value| !value.is_null());
+    if let (Some(class), Some(terms)) = (given("ontology_class"), terms)
+        && !class.as_str().is_some_and(|iri| terms.has_class(iri))
+    {
+        return Err(DescriptorRefusal::Unmapped { name: name() });
+    }
+    let known = |member: &str, words: &[&str]| {
+        given(member).is_none_or(|value| value.as_str().is_some_and(|word| words.contains(&word)))
+    };
+    if !known("access_kind", &ACCESS_KINDS) {
+        return Err(DescriptorRefusal::AccessKind { name: name() });
+    }
+    if !known("pagination", &PAGINATIONS) {
+        return Err(DescriptorRefusal::Pagination { name: name() });
+    }
+    match given("credential_ref") {
+        Some(value) if !value.as_str().is_some_and(is_reference) => Err(DescriptorRefusal::Secret { name: name() }),
+        _ => Ok(()),
+    }
+}
+
+/// A reference a store resolves, or one of the forms the runtime of a connector resolves itself (6.5).
+fn is_reference(text: &str) -> bool {
+    let runtime = || {
+        let target = ["env://", "vault://", "secret://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        let target = target.or_else(|| text.strip_prefix("${")?.strip_suffix('}'));
+        target.is_some_and(|target| {
+            !target.is_empty()
+                && target.len() <= 512
+                && !target.contains("..")
+                && !target.chars().any(|c| c.is_whitespace() || c.is_control())
+        })
+    };
+    SecretRef::parse(text).is_ok() || runtime()
+}

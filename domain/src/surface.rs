@@ -1,0 +1,146 @@
+//! What a server shows and refuses (the models of the `ToolSurface` port), free of any MCP library.
+
+use crate::refusals;
+
+/// Who serves: the answer to the handshake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurfaceIdentity {
+    /// The connector's one declared name (`serverInfo.name`, SDK-CONNECTOR-CONTROL-R071).
+    pub name: String,
+    /// The connector's version, from its package metadata (`serverInfo.version`, R071.2).
+    pub version: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// How to use the server, for models and people.
+    pub instructions: Option<String>,
+}
+
+/// What is known about the request behind an operation. It grows with the transports: today a stdio peer is whoever started
+/// the process, so there is nothing more to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallScope {
+    /// The protocol version the request was made under, when the transport knows it.
+    pub protocol_version: Option<String>,
+}
+
+impl CallScope {
+    /// A scope of one protocol version.
+    pub fn of_version(protocol_version: Option<String>) -> Self {
+        Self { protocol_version }
+    }
+}
+
+refusals! {
+    /// Why a surface does not answer. What a tool itself refuses is an answer (`isError`), not one of these.
+    pub enum SurfaceRefusal {
+        /// There is no such tool.
+        UnknownTool { tool: String } => "surface_unknown_tool", CallerMistake, Never,
+            "there is no tool `{tool}`", "use a name from tools/list";
+        /// There is no such resource.
+        UnknownResource { uri: String } => "surface_unknown_resource", CallerMistake, Never,
+            "there is no resource {uri}", "use a URI from resources/list";
+        /// The surface cannot be listed or read now.
+        Unavailable { what: &'static str } => "surface_unavailable", Unavailable, Later,
+            "{what} is not available now", "try again later";
+    }
+}
+
+refusals! {
+    /// Why the arguments of a call are not acceptable.
+    pub enum ArgumentRefusal {
+        /// A required one is absent.
+        Missing { name: String } => "argument_missing", CallerMistake, Never,
+            "the argument `{name}` is missing", "give it, see the tool's input schema";
+        /// It is of another type.
+        WrongType { name: String, expected: &'static str } => "argument_wrong_type", CallerMistake, Never,
+            "the argument `{name}` must be {expected}", "see the tool's input schema";
+        /// It is outside its bounds.
+        OutOfRange { name: String, minimum: i64, maximum: i64 } => "argument_out_of_range", CallerMistake, Never,
+            "the argument `{name}` must be between {minimum} and {maximum}", "see the tool's input schema";
+        /// A text is longer than allowed.
+        TooLong { name: String, limit: usize } => "argument_too_long", CallerMistake, Never,
+            "the argument `{name}` has more than {limit} characters", "shorten it";
+        /// The tool has no such argument. The name is not repeated: the caller made it up.
+        Unknown { tool: String } => "argument_unknown", CallerMistake, Never,
+            "`{tool}` was given an argument it does not have", "use the arguments of the tool's input schema only";
+    }
+}
+
+refusals! {
+    /// What a surface answers in place of a tool that did not come to its own end.
+    pub enum ToolFailure {
+        /// The tool panicked.
+        Panicked { tool: String } => "tool_panicked", PeerMisbehaved, Never,
+            "`{tool}` failed inside", "report it to the connector's author; the server's standard error has the details";
+        /// The tool did not answer in time.
+        TimedOut { tool: String, seconds: u64 } => "tool_timed_out", Unavailable, Later,
+            "`{tool}` did not answer within {seconds} s and was stopped", "ask for less, or try later";
+        /// The tool's value is not what its output schema says.
+        WrongShape { tool: String, expected: &'static str } => "tool_wrong_shape", PeerMisbehaved, Never,
+            "`{tool}` gave a value that is not {expected}, against its own output schema", "report it to the connector's author";
+        /// The answer is larger than allowed.
+        TooLarge { tool: String, limit: usize } => "tool_answer_too_large", CallerMistake, Never,
+            "the answer of `{tool}` has more than {limit} bytes", "ask for a smaller page";
+    }
+}
+
+refusals! {
+    /// Why a connector's declaration in code is not served.
+    pub enum ConnectorRefusal {
+        /// The declared name is not a fleet name.
+        Name { refusal: crate::id::IdRefusal } => "connector_name_invalid", CallerMistake, Never,
+            "{refusal}", "use lower-case letters, digits, `.`, `_` and `-`, for example the package name";
+        /// There is no version.
+        NoVersion => "connector_version_missing", CallerMistake, Never,
+            "the connector has no version", "declare it with identity!(), which reads the package metadata";
+        /// A tool name that clients refuse.
+        ToolName { tool: String } => "tool_name_invalid", CallerMistake, Never,
+            "`{tool}` is not a tool name that every client accepts", "use a letter, then at most 63 letters, digits, `_` or `-`";
+        /// Two tools share a name.
+        DuplicateTool { tool: String } => "tool_duplicate", CallerMistake, Never,
+            "two tools are called `{tool}`", "rename one";
+        /// A schema that a client may reject, which can cost it every tool of the server.
+        ToolSchema { tool: String, what: &'static str } => "tool_schema_invalid", CallerMistake, Never,
+            "the schema of `{tool}` is not usable: {what}", "describe one object with its properties";
+        /// Two resources share a URI.
+        DuplicateResource { uri: String } => "resource_duplicate", CallerMistake, Never,
+            "two resources are served at {uri}", "change one";
+        /// A source names a tool that is not there (R075.2).
+        SourceTool { source: String, tool: String } => "source_tool_unknown", CallerMistake, Never,
+            "the source `{source}` names the tool `{tool}`, which the connector does not have", "declare the tool, or fix the name";
+        /// A source reads through a tool that may write.
+        SourceNotReadOnly { source: String, tool: String } => "source_tool_not_read_only", CallerMistake, Never,
+            "the source `{source}` reads through `{tool}`, which is not marked read-only", "declare the tool with Tool::read";
+        /// A source would pass an argument the tool does not have.
+        SourceArgument { source: String, tool: String, argument: String } => "source_argument_unknown", CallerMistake, Never,
+            "the source `{source}` passes `{argument}`, which `{tool}` does not take", "name one of the tool's parameters";
+        /// A record type has no mapping (R004.25).
+        MappingMissing { source: String, record_type: String } => "mapping_missing", CallerMistake, Never,
+            "the source `{source}` gives {record_type} records, which have no mapping", "add a mapping to the source or to the connector";
+        /// A record type is mapped in two ways.
+        MappingConflict { record_type: String } => "mapping_conflict", CallerMistake, Never,
+            "{record_type} is mapped in two different ways", "keep one mapping per record type";
+        /// An edge leads to a source that is not declared.
+        EdgeTarget { source: String, target: String } => "source_edge_target_unknown", CallerMistake, Never,
+            "an edge of the source `{source}` leads to the source `{target}`, which is not declared", "declare that source, or fix the name";
+        /// The assembled declaration is not acceptable.
+        Declaration { refusal: crate::declaration::DeclarationRefusal } => "connector_declaration_invalid", CallerMistake, Never,
+            "{refusal}", "fix the source it names";
+    }
+}
+
+refusals! {
+    /// Why a transport stopped serving.
+    pub enum TransportRefusal {
+        /// The peer's first messages are not an MCP opening.
+        Opening => "serve_opening_failed", PeerMisbehaved, Never,
+            "the client did not open the conversation as MCP says", "use an MCP client that speaks 2025-11-25 or 2026-07-28";
+        /// Standard output cannot be set aside for the protocol.
+        Stdio { what: &'static str } => "serve_stdio_unusable", Unavailable, Never,
+            "cannot serve on standard input and output: {what}", "start the server with both connected to the client";
+        /// The serving task itself failed.
+        Broken => "serve_broken", Unavailable, Later,
+            "serving stopped for an inner reason", "start the server again; standard error has the details";
+    }
+}
