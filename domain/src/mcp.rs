@@ -131,6 +131,13 @@ refusals! {
         /// Nobody answers at the address.
         Unreachable { endpoint: String } => "server_unreachable", Unavailable, Later,
             "nothing answers at {endpoint}", "check that the server runs and that endpoint.url is right";
+        /// A secret the endpoint names cannot be had. The reference is not repeated: it may be a secret put in the wrong place.
+        CredentialUnresolved { setting: String, reason: &'static str } => "endpoint_credential_unresolved", CallerMistake, Never,
+            "the reference in {setting} cannot be resolved: {reason}",
+            "write env://NAME or openbao://MOUNT/PATH#FIELD there, and make sure the secret is set";
+        /// The secret store does not answer.
+        CredentialUnavailable { setting: String } => "endpoint_credential_unavailable", Unavailable, Later,
+            "the secret store behind {setting} does not answer", "check the secret store";
         /// The server wants other credentials.
         Unauthorized { endpoint: String } => "server_unauthorized", Denied, Never,
             "{endpoint} refuses the credentials", "check bearer_token or client_credentials of this connector";

@@ -1,0 +1,409 @@
+//! Opening sessions.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, ServerPeerInfo};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::transport::Transport;
+use scion_domain::config::{EndpointSpec, EndpointTarget};
+use scion_domain::id::ConnectorName;
+use scion_domain::mcp::{McpRefusal, ServerIdentity};
+use scion_ports::{CredentialProvider, McpConnector, McpSession};
+use tokio::runtime::Handle;
+
+use crate::changes::ChangeHub;
+use crate::credentials::{HeaderProvider, Resolver};
+use crate::fault::{End, Fault};
+use crate::http::{self, Authorization, fault_in};
+use crate::listener::Listener;
+use crate::operation::Operation;
+use crate::options::{Pace, SessionOptions};
+use crate::pace::Pacer;
+use crate::peer::Requester;
+use crate::session::Session;
+use crate::stdio::{Child, Launch, StdioTransport, start};
+use crate::subscribe::Subscriptions;
+use crate::wire;
+
+/// How long the reason of a failed handshake may lag behind the failure.
+const REASON_LAG: Duration = Duration::from_secs(1);
+/// The longest name or version of a server that is kept, in characters.
+const MAX_IDENTITY: usize = 256;
+
+/// Opens MCP sessions for one connector.
+#[derive(Clone)]
+pub struct McpClient {
+    resolver: Resolver,
+    headers: Option<Arc<dyn HeaderProvider>>,
+    options: SessionOptions,
+}
+
+/// Builds an [`McpClient`].
+#[derive(Clone)]
+pub struct McpClientBuilder(McpClient);
+
+impl McpClient {
+    /// A client for the named connector: secrets are resolved on its behalf, and log lines carry its name.
+    pub fn builder(connector: ConnectorName) -> McpClientBuilder {
+        let resolver = Resolver {
+            connector,
+            provider: None,
+        };
+        McpClientBuilder(Self {
+            resolver,
+            headers: None,
+            options: SessionOptions::default(),
+        })
+    }
+}
+
+impl McpClientBuilder {
+    /// Resolves the references of endpoints. Without it, an endpoint that names a secret is refused.
+    #[must_use]
+    pub fn credentials(mut self, provider: Arc<dyn CredentialProvider>) -> Self {
+        self.0.resolver.provider = Some(provider);
+        self
+    }
+
+    /// Gives the headers of every HTTP request, instead of a bearer token of the endpoint.
+    #[must_use]
+    pub fn headers(mut self, provider: Arc<dyn HeaderProvider>) -> Self {
+        self.0.headers = Some(provider);
+        self
+    }
+
+    /// Sets how requests are spaced.
+    #[must_use]
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.0.options.pace = pace;
+        self
+    }
+
+    /// Sets the bounds of each session.
+    #[must_use]
+    pub fn options(mut self, options: SessionOptions) -> Self {
+        self.0.options = options;
+        self
+    }
+
+    /// The client.
+    pub fn build(self) -> McpClient {
+        self.0
+    }
+}
+
+/// The two ways to begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// Ask with `server/discover`; an error is answered with a handshake on the same connection.
+    Discover,
+    /// The handshake at once, for servers that a question before it confuses.
+    Handshake,
+}
+
+impl Opening {
+    fn lifecycle(self) -> ClientLifecycleMode {
+        match self {
+            Self::Discover => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+            Self::Handshake => ClientLifecycleMode::Initialize,
+        }
+    }
+}
+
+/// Why an opening failed, and whether the other one may do better.
+struct Failed {
+    refusal: McpRefusal,
+    try_handshake: bool,
+}
+
+#[async_trait]
+impl McpConnector for McpClient {
+    async fn connect(&self, endpoint: &EndpointSpec) -> Result<Box<dyn McpSession>, McpRefusal> {
+        let open = async {
+            match self.open(endpoint, Opening::Discover).await {
+                Err(failed) if failed.try_handshake => {
+                    self.open(endpoint, Opening::Handshake).await
+                }
+                other => other,
+            }
+        };
+        match tokio::time::timeout(endpoint.timeout, open).await {
+            Ok(Ok(session)) => Ok(Box::new(session)),
+            Ok(Err(failed)) => Err(failed.refusal),
+            Err(_) => {
+                let operation = Operation::Connect.to_string();
+                Err(McpRefusal::Timeout {
+                    operation,
+                    seconds: endpoint.timeout.as_secs(),
+                })
+            }
+        }
+    }
+}
+
+impl McpClient {
+    async fn open(&self, endpoint: &EndpointSpec, opening: Opening) -> Result<Session, Failed> {
+        match &endpoint.target {
+            EndpointTarget::Command { command, args, env } => {
+                let env = self.resolver.environment(env).await?;
+                self.open_child(command, args, env, endpoint.timeout, opening)
+                    .await
+            }
+            EndpointTarget::Url {
+                url,
+                bearer_token,
+                client_credentials,
+            } => {
+                let authorization = self
+                    .authorization(bearer_token, client_credentials.is_some())
+                    .await?;
+                self.open_url(url, authorization, endpoint.timeout, opening)
+                    .await
+            }
+        }
+    }
+
+    async fn authorization(
+        &self,
+        bearer_token: &str,
+        wants_client: bool,
+    ) -> Result<Authorization, McpRefusal> {
+        if let Some(provider) = &self.headers {
+            return Ok(Authorization::Provider(Arc::clone(provider)));
+        }
+        let unresolved = |setting: &str, reason| McpRefusal::CredentialUnresolved {
+            setting: setting.to_owned(),
+            reason,
+        };
+        if wants_client {
+            return Err(unresolved(
+                "client_credentials",
+                "no OAuth client is configured for it",
+            ));
+        }
+        if bearer_token.is_empty() {
+            return Ok(Authorization::None);
+        }
+        let token = self.resolver.resolve("bearer_token", bearer_token).await?;
+        Authorization::bearer(&token).ok_or_else(|| {
+            unresolved(
+                "bearer_token",
+                "the secret holds characters a header cannot",
+            )
+        })
+    }
+
+    async fn open_url(
+        &self,
+        url: &str,
+        authorization: Authorization,
+        timeout: Duration,
+        opening: Opening,
+    ) -> Result<Session, Failed> {
+        let url = http::parse_url(url)?;
+        let label = http::shown(&url);
+        let end = Arc::new(End::default());
+        let limit = self.options.max_message_bytes;
+        let transport = http::transport(url, authorization, Arc::clone(&end), limit, timeout)?;
+        self.shake_hands(transport, end, label, None, timeout, opening)
+            .await
+    }
+
+    async fn open_child(
+        &self,
+        program: &str,
+        args: &[String],
+        env: BTreeMap<String, scion_domain::secret::Secret<String>>,
+        timeout: Duration,
+        opening: Opening,
+    ) -> Result<Session, Failed> {
+        let connector = self.resolver.connector.as_str().to_owned();
+        let (child, input, output) = start(Launch {
+            program,
+            args,
+            env,
+            grace: self.options.grace,
+            connector,
+        })?;
+        let end = Arc::new(End::default());
+        let limit = self.options.max_message_bytes;
+        let transport = StdioTransport::new(input, output, child.clone(), Arc::clone(&end), limit);
+        self.shake_hands(
+            transport,
+            end,
+            program.to_owned(),
+            Some(child),
+            timeout,
+            opening,
+        )
+        .await
+    }
+
+    async fn shake_hands<T: Transport<RoleClient> + 'static>(
+        &self,
+        transport: T,
+        end: Arc<End>,
+        label: String,
+        child: Option<Child>,
+        timeout: Duration,
+        opening: Opening,
+    ) -> Result<Session, Failed> {
+        let hub = Arc::new(ChangeHub::default());
+        let listener = Listener {
+            hub: Arc::clone(&hub),
+        };
+        let running = match listener
+            .serve_with_lifecycle(transport, opening.lifecycle())
+            .await
+        {
+            Ok(running) => running,
+            Err(error) => return Err(self.failed(&error, opening, &end, &label).await),
+        };
+        let limit = self.options.max_message_bytes;
+        let not_mcp = || Failed::from(Fault::NotMcp.refusal(&label, "", limit));
+        let identity = running
+            .peer_info()
+            .as_deref()
+            .and_then(identity)
+            .ok_or_else(not_mcp)?;
+        let requester = Requester {
+            peer: running.peer().clone(),
+            end,
+            pacer: Pacer::new(self.options.pace),
+            timeout,
+            limit,
+            label,
+            runtime: Handle::current(),
+        };
+        Ok(self.session(identity, requester, running, hub, child))
+    }
+
+    fn session(
+        &self,
+        identity: ServerIdentity,
+        requester: Requester,
+        running: RunningService<RoleClient, Listener>,
+        hub: Arc<ChangeHub>,
+        child: Option<Child>,
+    ) -> Session {
+        Session {
+            identity,
+            requester: Arc::new(requester),
+            running: tokio::sync::Mutex::new(Some(running)),
+            hub,
+            subscriptions: Arc::new(Subscriptions::default()),
+            options: self.options.clone(),
+            child,
+            wrapping: Mutex::new(HashSet::new()),
+        }
+    }
+
+    async fn failed(
+        &self,
+        error: &ClientInitializeError,
+        opening: Opening,
+        end: &End,
+        label: &str,
+    ) -> Failed {
+        let operation = Operation::Connect.to_string();
+        let limit = self.options.max_message_bytes;
+        let (fault, answered) = match error {
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+                (fault_of(fallback, end).await, true)
+            }
+            other => (fault_of(other, end).await, false),
+        };
+        // A server that breaks, or answers oddly, when it is asked before the handshake may still shake hands.
+        let odd = matches!(
+            fault,
+            Fault::Exited(_) | Fault::Closed | Fault::NotMcp | Fault::Malformed
+        );
+        Failed {
+            try_handshake: opening == Opening::Discover && odd && !answered,
+            refusal: match fault {
+                Fault::Malformed | Fault::Closed => Fault::NotMcp.refusal(label, &operation, limit),
+                fault => fault.refusal(label, &operation, limit),
+            },
+        }
+    }
+}
+
+impl From<McpRefusal> for Failed {
+    fn from(refusal: McpRefusal) -> Self {
+        Self {
+            refusal,
+            try_handshake: false,
+        }
+    }
+}
+
+async fn fault_of(error: &ClientInitializeError, end: &End) -> Fault {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => match fault_in(error) {
+            Some(fault) => fault,
+            None => reason(end).await,
+        },
+        ClientInitializeError::ConnectionClosed(_) => reason(end).await,
+        ClientInitializeError::JsonRpcError(error) => match error.code.0 {
+            -32_000 => Fault::Limited,
+            -32_001 => Fault::Denied,
+            code if code == wire::OVERSIZED.0 => Fault::TooLarge,
+            _ => Fault::NotMcp,
+        },
+        _ => Fault::NotMcp,
+    }
+}
+
+async fn reason(end: &End) -> Fault {
+    tokio::time::timeout(REASON_LAG, end.wait())
+        .await
+        .unwrap_or(Fault::Closed)
+}
+
+/// Who answered; `None` for a protocol version nobody knows.
+fn identity(info: &ServerPeerInfo) -> Option<ServerIdentity> {
+    if !ProtocolVersion::KNOWN_VERSIONS.contains(&info.protocol_version) {
+        return None;
+    }
+    let capabilities = &info.capabilities;
+    let announces = |flag: Option<bool>| flag == Some(true);
+    let resources = capabilities.resources.as_ref();
+    let (name, version) = info
+        .server_info
+        .as_ref()
+        .map_or_else(Default::default, |server| {
+            (printable(&server.name), printable(&server.version))
+        });
+    Some(ServerIdentity {
+        name,
+        version,
+        protocol_version: info.protocol_version.as_str().to_owned(),
+        list_changed: announces(
+            capabilities
+                .tools
+                .as_ref()
+                .and_then(|tools| tools.list_changed),
+        ) || announces(
+            capabilities
+                .prompts
+                .as_ref()
+                .and_then(|prompts| prompts.list_changed),
+        ) || announces(resources.and_then(|resources| resources.list_changed)),
+        subscribe: announces(resources.and_then(|resources| resources.subscribe)),
+    })
+}
+
+/// A server's name is shown in tables and logs, so it may not move the cursor there.
+fn printable(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_IDENTITY)
+        .collect()
+}

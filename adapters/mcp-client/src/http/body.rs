@@ -1,0 +1,105 @@
+//! Reading response bodies within bounds.
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+
+use crate::fault::Fault;
+
+/// Reads a whole body of at most `limit` bytes.
+pub(super) async fn whole(response: reqwest::Response, limit: usize) -> Result<Vec<u8>, Fault> {
+    let declared = response.content_length();
+    if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
+    {
+        return Err(Fault::TooLarge);
+    }
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Fault::Closed)?;
+        if chunk.len() > limit - body.len() {
+            return Err(Fault::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Why an event stream broke.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// One event is over the bound.
+    TooLarge,
+    /// The connection ended.
+    Lost,
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "an event is too large",
+            Self::Lost => "the connection is lost",
+        })
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Passes the bytes of an event stream on while no event is over the bound. Events end with a blank line.
+pub(super) fn bounded_events<E>(
+    chunks: impl Stream<Item = Result<Bytes, E>> + Send,
+    limit: usize,
+) -> impl Stream<Item = Result<Bytes, Broken>> + Send {
+    let mut event = EventSize::default();
+    chunks.map(move |chunk| {
+        let chunk = chunk.map_err(|_| Broken::Lost)?;
+        if event.push(&chunk) > limit {
+            Err(Broken::TooLarge)
+        } else {
+            Ok(chunk)
+        }
+    })
+}
+
+/// The size of the largest event that was open during a chunk.
+#[derive(Debug, Default)]
+struct EventSize {
+    bytes: usize,
+    /// Bytes since the last line end, so that two line ends in a row are seen across chunks.
+    line: usize,
+}
+
+impl EventSize {
+    fn push(&mut self, chunk: &[u8]) -> usize {
+        let mut largest = 0;
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            self.bytes += piece.len();
+            largest = largest.max(self.bytes);
+            if !piece.ends_with(b"\n") {
+                self.line += piece.len();
+                continue;
+            }
+            let length = self.line + piece.len();
+            self.line = 0;
+            // A line of one byte is the line end alone; one of two bytes may be CR LF.
+            if length <= 1 || (length == 2 && (piece == b"\r\n" || piece == b"\n")) {
+                self.bytes = 0;
+            }
+        }
+        largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EventSize;
+
+    #[test]
+    fn an_event_is_measured_across_chunks_and_lines() {
+        let mut size = EventSize::default();
+        assert_eq!(size.push(b"data: ab"), 8);
+        assert_eq!(size.push(b"cd\ndata: x\n"), 19);
+        assert_eq!(size.push(b"\nid: 1\r\n\r"), 20);
+        assert_eq!(size.push(b"\nab"), 9);
+        assert_eq!(size.bytes, 2);
+    }
+}
