@@ -25,13 +25,7 @@ fn main() {
         },
         _ => {}
     }
-    let mut server = Server {
-        mode,
-        enveloped: false,
-        waiting: Vec::new(),
-        cancelled: 0,
-        subscribed: Vec::new(),
-    };
+    let mut server = Server { mode, enveloped: false, waiting: Vec::new(), cancelled: 0, subscribed: Vec::new() };
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -73,13 +67,11 @@ impl Server {
                 {"uri": "data://a", "name": "a", "mimeType": "text/plain"}, {"uri": "data://b", "name": "b"}]})),
             "resources/read" => return self.read(id, params),
             "resources/subscribe" => {
-                self.subscribed
-                    .push(params["uri"].as_str().unwrap_or_default().to_owned());
+                self.subscribed.push(params["uri"].as_str().unwrap_or_default().to_owned());
                 Some(json!({}))
             }
             "resources/unsubscribe" => {
-                self.subscribed
-                    .retain(|uri| Some(uri.as_str()) != params["uri"].as_str());
+                self.subscribed.retain(|uri| Some(uri.as_str()) != params["uri"].as_str());
                 Some(json!({}))
             }
             "subscriptions/listen" => return self.listen(id, params),
@@ -112,9 +104,7 @@ impl Server {
             "silent" => None,
             "alien" => Some(json!({"hello": "world"})),
             _ => {
-                say(
-                    &json!({"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "Method not found"}}),
-                );
+                say(&json!({"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "Method not found"}}));
                 None
             }
         }
@@ -127,11 +117,7 @@ impl Server {
         if self.mode == "alien" {
             return Some(json!({"hello": "again"}));
         }
-        let version = if self.mode == "future" {
-            json!("2199-01-01")
-        } else {
-            params["protocolVersion"].clone()
-        };
+        let version = if self.mode == "future" { json!("2199-01-01") } else { params["protocolVersion"].clone() };
         Some(json!({
             "protocolVersion": version, "serverInfo": {"name": "scripted\u{1b}[2J", "version": "1"},
             "capabilities": {"tools": {"listChanged": true}, "resources": {"subscribe": true}},
@@ -158,10 +144,9 @@ impl Server {
 
     fn read(&self, id: &Value, params: &Value) {
         match params["uri"].as_str() {
-            Some(uri @ "data://a") => self.answer(
-                id,
-                json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": "é"}]}),
-            ),
+            Some(uri @ "data://a") => {
+                self.answer(id, json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": "é"}]}))
+            }
             _ => fail(id, -32002, "Resource sk-secret not found"),
         }
     }
@@ -171,14 +156,10 @@ impl Server {
             return fail(id, -32601, "Method not found");
         }
         let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
-        say(
-            &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-            "params": {"_meta": meta, "notifications": params["notifications"]}}),
-        );
+        say(&json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+            "params": {"_meta": meta, "notifications": params["notifications"]}}));
         for _ in 0..5_000 {
-            say(
-                &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": meta}}),
-            );
+            say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": meta}}));
         }
         say(
             &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"_meta": meta, "uri": "data://a"}}),
@@ -188,7 +169,5 @@ impl Server {
 
 /// Answers with an error.
 fn fail(id: &Value, code: i64, message: &str) {
-    say(
-        &json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": "sk-secret"}}),
-    );
+    say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": "sk-secret"}}));
 }

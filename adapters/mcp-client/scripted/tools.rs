@@ -19,29 +19,15 @@ impl Server {
             "echo" => text(arguments.to_string()),
             "meta" => text(params["_meta"].to_string()),
             "pid" => text(std::process::id().to_string()),
-            "env" => text(
-                std::env::vars()
-                    .map(|(name, value)| format!("{name}={value}\n"))
-                    .collect::<String>(),
-            ),
-            "big" => text(
-                "x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or(0)).unwrap_or(0)),
-            ),
+            "env" => text(std::env::vars().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()),
+            "big" => text("x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or(0)).unwrap_or(0))),
             "records" => text(records(arguments["count"].as_u64().unwrap_or(200))),
             "tool_1" => Some(json!({"content": [], "structuredContent": {"result": [1, 2]}})),
-            "refuses" => Some(
-                json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true}),
-            ),
+            "refuses" => Some(json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true})),
             "crooked" => Some(json!({"content": "not a list"})),
-            "asks" => Some(
-                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {}}),
-            ),
+            "asks" => Some(json!({"resultType": "input_required", "requestState": "s", "inputRequests": {}})),
             "fails" => {
-                fail(
-                    id,
-                    arguments["code"].as_i64().unwrap_or(0),
-                    arguments["message"].as_str().unwrap_or("sk-secret"),
-                );
+                fail(id, arguments["code"].as_i64().unwrap_or(0), arguments["message"].as_str().unwrap_or("sk-secret"));
                 None
             }
             "dies" => std::process::exit(7),
@@ -63,11 +49,7 @@ impl Server {
                 text("flooded")
             }
             "touches" => {
-                for method in [
-                    "tools/list_changed",
-                    "prompts/list_changed",
-                    "resources/list_changed",
-                ] {
+                for method in ["tools/list_changed", "prompts/list_changed", "resources/list_changed"] {
                     say(&json!({"jsonrpc": "2.0", "method": format!("notifications/{method}")}));
                 }
                 for uri in &self.subscribed {
@@ -79,10 +61,7 @@ impl Server {
             }
             "leaves" => {
                 // A child of ours keeps our standard output open after we are gone.
-                let _ = Command::new("sleep")
-                    .arg("600")
-                    .stdin(Stdio::null())
-                    .spawn();
+                let _ = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn();
                 std::process::exit(9)
             }
             _ => {

@@ -6,12 +6,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     if !bytes.len().is_multiple_of(4) {
         return None;
     }
-    let padding = bytes
-        .iter()
-        .rev()
-        .take(2)
-        .take_while(|byte| **byte == b'=')
-        .count();
+    let padding = bytes.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let digits = &bytes[..bytes.len() - padding];
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3);
     for group in digits.chunks(4) {
@@ -22,10 +17,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         bits <<= 6 * (4 - group.len());
         let [_, first, second, third] = bits.to_be_bytes();
         let kept = group.len() - 1;
-        if [first, second, third][kept..]
-            .iter()
-            .any(|loose| *loose != 0)
-        {
+        if [first, second, third][kept..].iter().any(|loose| *loose != 0) {
             return None;
         }
         out.extend_from_slice(&[first, second, third][..kept]);
@@ -50,14 +42,9 @@ mod tests {
 
     #[test]
     fn the_vectors_of_the_rfc() {
-        for (text, bytes) in [
-            ("", ""),
-            ("Zg==", "f"),
-            ("Zm8=", "fo"),
-            ("Zm9v", "foo"),
-            ("Zm9vYg==", "foob"),
-            ("Zm9vYmFy", "foobar"),
-        ] {
+        for (text, bytes) in
+            [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"), ("Zm9vYmFy", "foobar")]
+        {
             assert_eq!(decode(text).as_deref(), Some(bytes.as_bytes()), "{text}");
         }
         assert_eq!(decode("+/+/"), Some(vec![0xfb, 0xff, 0xbf]));
@@ -65,9 +52,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for bad in [
-            "Z", "Zg=", "Zg", "Zh==", "Zm9=", "====", "Z===", "Zm 9", "Zm9v\n", "Zg==Zg==",
-        ] {
+        for bad in ["Z", "Zg=", "Zg", "Zh==", "Zm9=", "====", "Z===", "Zm 9", "Zm9v\n", "Zg==Zg=="] {
             assert_eq!(decode(bad), None, "{bad}");
         }
     }

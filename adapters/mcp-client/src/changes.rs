@@ -66,34 +66,21 @@ pub(crate) struct Inbox {
 impl Inbox {
     /// Adds a change.
     pub(crate) fn add(&self, change: ServerChange) {
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(change);
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).add(change);
         self.arrived.notify_one();
     }
 
     /// Changes were lost: everything followed may have changed.
     pub(crate) fn add_all(&self, uris: &[String]) {
-        let lists = [
-            ServerChange::Tools,
-            ServerChange::Prompts,
-            ServerChange::Resources,
-        ];
-        for change in lists
-            .into_iter()
-            .chain(uris.iter().cloned().map(ServerChange::Resource))
-        {
+        let lists = [ServerChange::Tools, ServerChange::Prompts, ServerChange::Resources];
+        for change in lists.into_iter().chain(uris.iter().cloned().map(ServerChange::Resource)) {
             self.add(change);
         }
     }
 
     /// Nothing more will come; what waits is still handed out.
     pub(crate) fn close(&self, fault: Fault) {
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .over = Some(fault);
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).over = Some(fault);
         self.arrived.notify_one();
     }
 }
@@ -105,31 +92,20 @@ pub(crate) struct ChangeHub(Mutex<Vec<Weak<Inbox>>>);
 impl ChangeHub {
     /// Passes a change on.
     pub(crate) fn publish(&self, change: &ServerChange) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|inbox| {
-                let Some(inbox) = inbox.upgrade() else {
-                    return false;
-                };
-                inbox.add(change.clone());
-                true
-            });
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|inbox| {
+            let Some(inbox) = inbox.upgrade() else {
+                return false;
+            };
+            inbox.add(change.clone());
+            true
+        });
     }
 
     /// Opens a feed.
     pub(crate) fn feed(&self, end: Arc<End>, peer: String) -> Feed {
         let inbox = Arc::new(Inbox::default());
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::downgrade(&inbox));
-        Feed {
-            inbox,
-            end,
-            peer,
-            source: None,
-        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&inbox));
+        Feed { inbox, end, peer, source: None }
     }
 }
 
@@ -178,11 +154,7 @@ impl ChangeFeed for Feed {
     async fn next(&mut self) -> Result<Option<ServerChange>, McpRefusal> {
         loop {
             let (change, over) = {
-                let mut waiting = self
-                    .inbox
-                    .waiting
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = self.inbox.waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 (waiting.take(), waiting.over.clone())
             };
             match (change, over) {
@@ -222,11 +194,7 @@ mod tests {
         while let Some(change) = feed.next().await.unwrap() {
             got.push(change);
         }
-        let expected = [
-            ServerChange::Tools,
-            ServerChange::Resource("r0".into()),
-            ServerChange::Resource("r1".into()),
-        ];
+        let expected = [ServerChange::Tools, ServerChange::Resource("r0".into()), ServerChange::Resource("r1".into())];
         assert_eq!(got, expected);
         for n in 0..=MAX_WAITING {
             hub.publish(&ServerChange::Resource(n.to_string()));

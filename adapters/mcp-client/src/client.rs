@@ -49,15 +49,8 @@ pub struct McpClientBuilder(McpClient);
 impl McpClient {
     /// A client for the named connector: secrets are resolved on its behalf, and log lines carry its name.
     pub fn builder(connector: ConnectorName) -> McpClientBuilder {
-        let resolver = Resolver {
-            connector,
-            provider: None,
-        };
-        McpClientBuilder(Self {
-            resolver,
-            headers: None,
-            options: SessionOptions::default(),
-        })
+        let resolver = Resolver { connector, provider: None };
+        McpClientBuilder(Self { resolver, headers: None, options: SessionOptions::default() })
     }
 }
 
@@ -128,9 +121,7 @@ impl McpConnector for McpClient {
     async fn connect(&self, endpoint: &EndpointSpec) -> Result<Box<dyn McpSession>, McpRefusal> {
         let open = async {
             match self.open(endpoint, Opening::Discover).await {
-                Err(failed) if failed.try_handshake => {
-                    self.open(endpoint, Opening::Handshake).await
-                }
+                Err(failed) if failed.try_handshake => self.open(endpoint, Opening::Handshake).await,
                 other => other,
             }
         };
@@ -139,10 +130,7 @@ impl McpConnector for McpClient {
             Ok(Err(failed)) => Err(failed.refusal),
             Err(_) => {
                 let operation = Operation::Connect.to_string();
-                Err(McpRefusal::Timeout {
-                    operation,
-                    seconds: endpoint.timeout.as_secs(),
-                })
+                Err(McpRefusal::Timeout { operation, seconds: endpoint.timeout.as_secs() })
             }
         }
     }
@@ -153,51 +141,30 @@ impl McpClient {
         match &endpoint.target {
             EndpointTarget::Command { command, args, env } => {
                 let env = self.resolver.environment(env).await?;
-                self.open_child(command, args, env, endpoint.timeout, opening)
-                    .await
+                self.open_child(command, args, env, endpoint.timeout, opening).await
             }
-            EndpointTarget::Url {
-                url,
-                bearer_token,
-                client_credentials,
-            } => {
-                let authorization = self
-                    .authorization(bearer_token, client_credentials.is_some())
-                    .await?;
-                self.open_url(url, authorization, endpoint.timeout, opening)
-                    .await
+            EndpointTarget::Url { url, bearer_token, client_credentials } => {
+                let authorization = self.authorization(bearer_token, client_credentials.is_some()).await?;
+                self.open_url(url, authorization, endpoint.timeout, opening).await
             }
         }
     }
 
-    async fn authorization(
-        &self,
-        bearer_token: &str,
-        wants_client: bool,
-    ) -> Result<Authorization, McpRefusal> {
+    async fn authorization(&self, bearer_token: &str, wants_client: bool) -> Result<Authorization, McpRefusal> {
         if let Some(provider) = &self.headers {
             return Ok(Authorization::Provider(Arc::clone(provider)));
         }
-        let unresolved = |setting: &str, reason| McpRefusal::CredentialUnresolved {
-            setting: setting.to_owned(),
-            reason,
-        };
+        let unresolved =
+            |setting: &str, reason| McpRefusal::CredentialUnresolved { setting: setting.to_owned(), reason };
         if wants_client {
-            return Err(unresolved(
-                "client_credentials",
-                "no OAuth client is configured for it",
-            ));
+            return Err(unresolved("client_credentials", "no OAuth client is configured for it"));
         }
         if bearer_token.is_empty() {
             return Ok(Authorization::None);
         }
         let token = self.resolver.resolve("bearer_token", bearer_token).await?;
-        Authorization::bearer(&token).ok_or_else(|| {
-            unresolved(
-                "bearer_token",
-                "the secret holds characters a header cannot",
-            )
-        })
+        Authorization::bearer(&token)
+            .ok_or_else(|| unresolved("bearer_token", "the secret holds characters a header cannot"))
     }
 
     async fn open_url(
@@ -212,8 +179,7 @@ impl McpClient {
         let end = Arc::new(End::default());
         let limit = self.options.max_message_bytes;
         let transport = http::transport(url, authorization, Arc::clone(&end), limit, timeout)?;
-        self.shake_hands(transport, end, label, None, timeout, opening)
-            .await
+        self.shake_hands(transport, end, label, None, timeout, opening).await
     }
 
     async fn open_child(
@@ -225,25 +191,11 @@ impl McpClient {
         opening: Opening,
     ) -> Result<Session, Failed> {
         let connector = self.resolver.connector.as_str().to_owned();
-        let (child, input, output) = start(Launch {
-            program,
-            args,
-            env,
-            grace: self.options.grace,
-            connector,
-        })?;
+        let (child, input, output) = start(Launch { program, args, env, grace: self.options.grace, connector })?;
         let end = Arc::new(End::default());
         let limit = self.options.max_message_bytes;
         let transport = StdioTransport::new(input, output, child.clone(), Arc::clone(&end), limit);
-        self.shake_hands(
-            transport,
-            end,
-            program.to_owned(),
-            Some(child),
-            timeout,
-            opening,
-        )
-        .await
+        self.shake_hands(transport, end, program.to_owned(), Some(child), timeout, opening).await
     }
 
     async fn shake_hands<T: Transport<RoleClient> + 'static>(
@@ -256,23 +208,14 @@ impl McpClient {
         opening: Opening,
     ) -> Result<Session, Failed> {
         let hub = Arc::new(ChangeHub::default());
-        let listener = Listener {
-            hub: Arc::clone(&hub),
-        };
-        let running = match listener
-            .serve_with_lifecycle(transport, opening.lifecycle())
-            .await
-        {
+        let listener = Listener { hub: Arc::clone(&hub) };
+        let running = match listener.serve_with_lifecycle(transport, opening.lifecycle()).await {
             Ok(running) => running,
             Err(error) => return Err(self.failed(&error, opening, &end, &label).await),
         };
         let limit = self.options.max_message_bytes;
         let not_mcp = || Failed::from(Fault::NotMcp.refusal(&label, "", limit));
-        let identity = running
-            .peer_info()
-            .as_deref()
-            .and_then(identity)
-            .ok_or_else(not_mcp)?;
+        let identity = running.peer_info().as_deref().and_then(identity).ok_or_else(not_mcp)?;
         let requester = Requester {
             peer: running.peer().clone(),
             end,
@@ -305,26 +248,15 @@ impl McpClient {
         }
     }
 
-    async fn failed(
-        &self,
-        error: &ClientInitializeError,
-        opening: Opening,
-        end: &End,
-        label: &str,
-    ) -> Failed {
+    async fn failed(&self, error: &ClientInitializeError, opening: Opening, end: &End, label: &str) -> Failed {
         let operation = Operation::Connect.to_string();
         let limit = self.options.max_message_bytes;
         let (fault, answered) = match error {
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-                (fault_of(fallback, end).await, true)
-            }
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => (fault_of(fallback, end).await, true),
             other => (fault_of(other, end).await, false),
         };
         // A server that breaks, or answers oddly, when it is asked before the handshake may still shake hands.
-        let odd = matches!(
-            fault,
-            Fault::Exited(_) | Fault::Closed | Fault::NotMcp | Fault::Malformed
-        );
+        let odd = matches!(fault, Fault::Exited(_) | Fault::Closed | Fault::NotMcp | Fault::Malformed);
         Failed {
             try_handshake: opening == Opening::Discover && odd && !answered,
             refusal: match fault {
@@ -337,10 +269,7 @@ impl McpClient {
 
 impl From<McpRefusal> for Failed {
     fn from(refusal: McpRefusal) -> Self {
-        Self {
-            refusal,
-            try_handshake: false,
-        }
+        Self { refusal, try_handshake: false }
     }
 }
 
@@ -362,9 +291,7 @@ async fn fault_of(error: &ClientInitializeError, end: &End) -> Fault {
 }
 
 async fn reason(end: &End) -> Fault {
-    tokio::time::timeout(REASON_LAG, end.wait())
-        .await
-        .unwrap_or(Fault::Closed)
+    tokio::time::timeout(REASON_LAG, end.wait()).await.unwrap_or(Fault::Closed)
 }
 
 /// Who answered; `None` for a protocol version nobody knows.
@@ -378,32 +305,19 @@ fn identity(info: &ServerPeerInfo) -> Option<ServerIdentity> {
     let (name, version) = info
         .server_info
         .as_ref()
-        .map_or_else(Default::default, |server| {
-            (printable(&server.name), printable(&server.version))
-        });
+        .map_or_else(Default::default, |server| (printable(&server.name), printable(&server.version)));
     Some(ServerIdentity {
         name,
         version,
         protocol_version: info.protocol_version.as_str().to_owned(),
-        list_changed: announces(
-            capabilities
-                .tools
-                .as_ref()
-                .and_then(|tools| tools.list_changed),
-        ) || announces(
-            capabilities
-                .prompts
-                .as_ref()
-                .and_then(|prompts| prompts.list_changed),
-        ) || announces(resources.and_then(|resources| resources.list_changed)),
+        list_changed: announces(capabilities.tools.as_ref().and_then(|tools| tools.list_changed))
+            || announces(capabilities.prompts.as_ref().and_then(|prompts| prompts.list_changed))
+            || announces(resources.and_then(|resources| resources.list_changed)),
         subscribe: announces(resources.and_then(|resources| resources.subscribe)),
     })
 }
 
 /// A server's name is shown in tables and logs, so it may not move the cursor there.
 fn printable(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control())
-        .take(MAX_IDENTITY)
-        .collect()
+    text.chars().filter(|c| !c.is_control()).take(MAX_IDENTITY).collect()
 }

@@ -32,44 +32,19 @@ pub(crate) struct Resolver {
 
 impl Resolver {
     /// Resolves the reference in one setting. `setting` names it for the operator.
-    pub(crate) async fn resolve(
-        &self,
-        setting: &str,
-        text: &str,
-    ) -> Result<Secret<String>, McpRefusal> {
-        let unresolved = |reason| McpRefusal::CredentialUnresolved {
-            setting: setting.to_owned(),
-            reason,
-        };
-        let reference =
-            SecretRef::parse(text).map_err(|_| unresolved("it is not a secret reference"))?;
-        let provider = self
-            .provider
-            .as_ref()
-            .ok_or_else(|| unresolved("no credential provider is configured"))?;
-        let request = CredentialRequest {
-            connector: self.connector.clone(),
-            reference,
-        };
-        provider
-            .resolve(&request)
-            .await
-            .map_err(|refusal| match refusal {
-                CredentialRefusal::Missing { .. } => unresolved("nothing is stored under it"),
-                CredentialRefusal::OutOfScope { .. } => {
-                    unresolved("it is outside this connector's scope")
-                }
-                CredentialRefusal::NoProvider { .. } => {
-                    unresolved("no provider knows this kind of reference")
-                }
-                CredentialRefusal::Denied { .. } => unresolved("the secret store refuses it"),
-                other if other.retry() == Retry::Never => {
-                    unresolved("the credential provider refuses it")
-                }
-                _ => McpRefusal::CredentialUnavailable {
-                    setting: setting.to_owned(),
-                },
-            })
+    pub(crate) async fn resolve(&self, setting: &str, text: &str) -> Result<Secret<String>, McpRefusal> {
+        let unresolved = |reason| McpRefusal::CredentialUnresolved { setting: setting.to_owned(), reason };
+        let reference = SecretRef::parse(text).map_err(|_| unresolved("it is not a secret reference"))?;
+        let provider = self.provider.as_ref().ok_or_else(|| unresolved("no credential provider is configured"))?;
+        let request = CredentialRequest { connector: self.connector.clone(), reference };
+        provider.resolve(&request).await.map_err(|refusal| match refusal {
+            CredentialRefusal::Missing { .. } => unresolved("nothing is stored under it"),
+            CredentialRefusal::OutOfScope { .. } => unresolved("it is outside this connector's scope"),
+            CredentialRefusal::NoProvider { .. } => unresolved("no provider knows this kind of reference"),
+            CredentialRefusal::Denied { .. } => unresolved("the secret store refuses it"),
+            other if other.retry() == Retry::Never => unresolved("the credential provider refuses it"),
+            _ => McpRefusal::CredentialUnavailable { setting: setting.to_owned() },
+        })
     }
 
     /// Resolves the environment of a child.
@@ -79,10 +54,7 @@ impl Resolver {
     ) -> Result<BTreeMap<String, Secret<String>>, McpRefusal> {
         let mut resolved = BTreeMap::new();
         for (name, reference) in env {
-            resolved.insert(
-                name.clone(),
-                self.resolve(&format!("env.{name}"), reference).await?,
-            );
+            resolved.insert(name.clone(), self.resolve(&format!("env.{name}"), reference).await?);
         }
         Ok(resolved)
     }

@@ -1,9 +1,7 @@
 //! From the raw text of a result to the values of the domain, without loss.
 
 use scion_domain::json::{Json, JsonLimits, JsonObject, parse_with};
-use scion_domain::mcp::{
-    ResourceBody, ResourceDescription, ToolDescription, ToolHints, ToolResult,
-};
+use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolDescription, ToolHints, ToolResult};
 
 use crate::base64;
 use crate::scan::{member, members};
@@ -38,11 +36,7 @@ pub(crate) struct ListedTool {
 
 /// Schemas nest deeper than records do.
 fn limits(text: &str) -> JsonLimits {
-    JsonLimits {
-        max_bytes: text.len(),
-        max_depth: 128,
-        ..JsonLimits::DEFAULT
-    }
+    JsonLimits { max_bytes: text.len(), max_depth: 128, ..JsonLimits::DEFAULT }
 }
 
 fn parse(text: &str) -> Result<Json, Malformed> {
@@ -108,26 +102,14 @@ pub(crate) fn tool_result(raw: &str, wraps: bool) -> Result<Answer, Malformed> {
     let marked = match member(&found, "_meta") {
         Some(meta) if meta.contains("wrap_result") => {
             let meta = parse(meta)?;
-            meta.get("fastmcp")
-                .and_then(|meta| meta.get("wrap_result"))
-                .and_then(Json::as_bool)
-                == Some(true)
+            meta.get("fastmcp").and_then(|meta| meta.get("wrap_result")).and_then(Json::as_bool) == Some(true)
         }
         _ => false,
     };
-    Ok(Answer::Done(ToolResult {
-        texts,
-        structured,
-        wrapped: wraps || marked,
-        is_error,
-    }))
+    Ok(Answer::Done(ToolResult { texts, structured, wrapped: wraps || marked, is_error }))
 }
 
-fn page<T>(
-    raw: &str,
-    list: &str,
-    item: fn(JsonObject) -> Result<T, Malformed>,
-) -> Result<Page<T>, Malformed> {
+fn page<T>(raw: &str, list: &str, item: fn(JsonObject) -> Result<T, Malformed>) -> Result<Page<T>, Malformed> {
     let mut result = object(raw)?;
     let Some(Json::Array(items)) = result.remove(list) else {
         return Err(Malformed);
@@ -167,19 +149,13 @@ fn tool(mut members: JsonObject) -> Result<ListedTool, Malformed> {
         Some(Json::Object(meta)) => meta,
         Some(_) => return Err(Malformed),
     };
-    let input_schema = members
-        .remove("inputSchema")
-        .filter(|schema| schema.as_object().is_some())
-        .ok_or(Malformed)?;
+    let input_schema = members.remove("inputSchema").filter(|schema| schema.as_object().is_some()).ok_or(Malformed)?;
     let output_schema = match members.remove("outputSchema") {
         None | Some(Json::Null) => None,
         Some(schema @ Json::Object(_)) => Some(schema),
         Some(_) => return Err(Malformed),
     };
-    let wraps = output_schema
-        .as_ref()
-        .and_then(|schema| schema.get("x-fastmcp-wrap-result"))
-        .and_then(Json::as_bool);
+    let wraps = output_schema.as_ref().and_then(|schema| schema.get("x-fastmcp-wrap-result")).and_then(Json::as_bool);
     Ok(ListedTool {
         wraps: wraps == Some(true),
         description: ToolDescription {
@@ -215,9 +191,7 @@ pub(crate) fn resource(raw: &str, uri: &str) -> Result<Option<ResourceBody>, Mal
     let Some(Json::Array(mut contents)) = result.remove("contents") else {
         return Err(Malformed);
     };
-    let at = contents
-        .iter()
-        .position(|each| each.get("uri").and_then(Json::as_str) == Some(uri));
+    let at = contents.iter().position(|each| each.get("uri").and_then(Json::as_str) == Some(uri));
     let at = match (at, contents.len()) {
         (Some(at), _) => at,
         (None, 1) => 0,
@@ -231,11 +205,7 @@ pub(crate) fn resource(raw: &str, uri: &str) -> Result<Option<ResourceBody>, Mal
         (None, Some(Json::String(blob))) => base64::decode(&blob).ok_or(Malformed)?,
         _ => return Err(Malformed),
     };
-    Ok(Some(ResourceBody {
-        uri: uri.to_owned(),
-        media_type: take_optional_text(&mut content, "mimeType")?,
-        bytes,
-    }))
+    Ok(Some(ResourceBody { uri: uri.to_owned(), media_type: take_optional_text(&mut content, "mimeType")?, bytes }))
 }
 
 #[cfg(test)]
@@ -259,22 +229,15 @@ mod tests {
             r#"{{"content":[{{"type":"text","text":"[1e400, \u00e9]"}},{{"type":"image","data":"","mimeType":"x"}}],"structuredContent":{{"a":{deep}}}}}"#
         );
         let result = done(&raw);
-        assert_eq!(
-            (result.texts.as_slice(), result.structured),
-            (&["[1e400, é]".to_owned()][..], None)
-        );
+        assert_eq!((result.texts.as_slice(), result.structured), (&["[1e400, é]".to_owned()][..], None));
     }
 
     #[test]
     fn structure_without_text_keeps_its_digits_and_is_unwrapped() {
         let raw = r#"{"content":[],"structuredContent":{"result":[1e400,-0,12345678901234567890123]},"_meta":{"fastmcp":{"wrap_result":true}}}"#;
         let value = done(raw).decode(JsonLimits::DEFAULT).unwrap();
-        let digits: Vec<_> = value
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|n| n.as_number().unwrap().as_text().to_owned())
-            .collect();
+        let digits: Vec<_> =
+            value.as_array().unwrap().iter().map(|n| n.as_number().unwrap().as_text().to_owned()).collect();
         assert_eq!(digits, ["1e400", "-0", "12345678901234567890123"]);
     }
 
@@ -283,10 +246,7 @@ mod tests {
         assert!(done(r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#).is_error);
         assert_eq!(done("{}").decode(JsonLimits::DEFAULT), Ok(Json::Null));
         assert_eq!(
-            tool_result(
-                r#"{"resultType":"input_required","inputRequests":{}}"#,
-                false
-            ),
+            tool_result(r#"{"resultType":"input_required","inputRequests":{}}"#, false),
             Ok(Answer::InputRequired)
         );
     }
@@ -305,20 +265,11 @@ mod tests {
         ] {
             assert_eq!(tool_result(bad, false), Err(Malformed), "{bad}");
         }
-        for bad in [
-            "{}",
-            r#"{"tools":{}}"#,
-            r#"{"tools":[{"name":"t"}]}"#,
-            r#"{"tools":[],"nextCursor":7}"#,
-        ] {
+        for bad in ["{}", r#"{"tools":{}}"#, r#"{"tools":[{"name":"t"}]}"#, r#"{"tools":[],"nextCursor":7}"#] {
             assert_eq!(tools(bad), Err(Malformed), "{bad}");
         }
         assert_eq!(resources(r#"{"resources":[{"uri":"a"}]}"#), Err(Malformed));
-        for bad in [
-            r#"{"contents":[]}"#,
-            r#"{"contents":[{"uri":"x"}]}"#,
-            r#"{"contents":[{"uri":"x","blob":"?"}]}"#,
-        ] {
+        for bad in [r#"{"contents":[]}"#, r#"{"contents":[{"uri":"x"}]}"#, r#"{"contents":[{"uri":"x","blob":"?"}]}"#] {
             assert_eq!(resource(bad, "x"), Err(Malformed), "{bad}");
         }
     }
@@ -331,29 +282,18 @@ mod tests {
         assert_eq!(page.next.as_deref(), Some("c"));
         let tool = &page.items[0];
         assert!(tool.wraps && tool.description.hints.is_read_only());
-        assert_eq!(
-            tool.description
-                .input_schema
-                .get("x")
-                .unwrap()
-                .as_number()
-                .unwrap()
-                .as_text(),
-            "1.0"
-        );
+        assert_eq!(tool.description.input_schema.get("x").unwrap().as_number().unwrap().as_text(), "1.0");
         assert!(tool.description.meta.contains_key("k"));
     }
 
     #[test]
     fn a_resource_is_its_exact_bytes() {
-        let text = resource(r#"{"contents":[{"uri":"y","text":"no"},{"uri":"x","text":"yes","mimeType":"text/plain"}]}"#, "x").unwrap().unwrap();
-        assert_eq!(
-            (text.bytes.as_slice(), text.media_type.as_deref()),
-            (&b"yes"[..], Some("text/plain"))
-        );
-        let blob = resource(r#"{"contents":[{"uri":"x","blob":"AP8="}]}"#, "x")
-            .unwrap()
-            .unwrap();
+        let text =
+            resource(r#"{"contents":[{"uri":"y","text":"no"},{"uri":"x","text":"yes","mimeType":"text/plain"}]}"#, "x")
+                .unwrap()
+                .unwrap();
+        assert_eq!((text.bytes.as_slice(), text.media_type.as_deref()), (&b"yes"[..], Some("text/plain")));
+        let blob = resource(r#"{"contents":[{"uri":"x","blob":"AP8="}]}"#, "x").unwrap().unwrap();
         assert_eq!(blob.bytes, [0, 255]);
     }
 

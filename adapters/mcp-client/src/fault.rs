@@ -39,10 +39,7 @@ impl Fault {
         let peer = peer.to_owned();
         match self {
             Self::Noise => McpRefusal::NoiseOnStdout { program: peer },
-            Self::Exited(status) => McpRefusal::Exited {
-                program: peer,
-                status: status.clone(),
-            },
+            Self::Exited(status) => McpRefusal::Exited { program: peer, status: status.clone() },
             Self::TooLarge => McpRefusal::TooLarge { operation, limit },
             Self::Malformed => McpRefusal::Malformed { operation },
             Self::Unreachable => McpRefusal::Unreachable { endpoint: peer },

@@ -55,19 +55,14 @@ impl From<Fault> for StreamableHttpError<WireFault> {
 
 /// The fault behind a failed send, if it came from this backend.
 pub(crate) fn fault_in(error: &DynamicTransportError) -> Option<Fault> {
-    Some(
-        match error
-            .error
-            .downcast_ref::<StreamableHttpError<WireFault>>()?
-        {
-            StreamableHttpError::Client(WireFault(fault)) => fault.clone(),
-            StreamableHttpError::UnexpectedServerResponse(_)
-            | StreamableHttpError::UnexpectedContentType(_)
-            | StreamableHttpError::Deserialize(_)
-            | StreamableHttpError::Sse(_) => Fault::Malformed,
-            _ => Fault::Closed,
-        },
-    )
+    Some(match error.error.downcast_ref::<StreamableHttpError<WireFault>>()? {
+        StreamableHttpError::Client(WireFault(fault)) => fault.clone(),
+        StreamableHttpError::UnexpectedServerResponse(_)
+        | StreamableHttpError::UnexpectedContentType(_)
+        | StreamableHttpError::Deserialize(_)
+        | StreamableHttpError::Sse(_) => Fault::Malformed,
+        _ => Fault::Closed,
+    })
 }
 
 /// Where the headers of a request come from.
@@ -116,9 +111,7 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, McpRefusal> {
     Url::parse(text)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        .ok_or_else(|| McpRefusal::Unreachable {
-            endpoint: "endpoint.url, which is not an http(s) address".to_owned(),
-        })
+        .ok_or_else(|| McpRefusal::Unreachable { endpoint: "endpoint.url, which is not an http(s) address".to_owned() })
 }
 
 /// A transport to an address.
@@ -135,24 +128,14 @@ pub(crate) fn transport(
         .redirect(Policy::none())
         .connect_timeout(timeout)
         .build()
-        .map_err(|_| McpRefusal::Unreachable {
-            endpoint: shown(&url),
-        })?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-        .max_concurrent_requests(MAX_POSTS);
+        .map_err(|_| McpRefusal::Unreachable { endpoint: shown(&url) })?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_concurrent_requests(MAX_POSTS);
     config.reinit_on_expired_session = false;
     config.allow_stateless = true;
     let mut backoff = ExponentialBackoff::default();
     backoff.max_delay = Some(MAX_RESUME_DELAY);
     config.retry_config = Arc::new(backoff);
-    let shared = Shared {
-        client,
-        url,
-        authorization,
-        pending: Pending::default(),
-        end: Arc::clone(&end),
-        limit,
-    };
+    let shared = Shared { client, url, authorization, pending: Pending::default(), end: Arc::clone(&end), limit };
     let inner = StreamableHttpClientTransport::with_client(HttpWire(Arc::new(shared)), config);
     Ok(WatchedTransport { inner, end })
 }
@@ -199,13 +182,7 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_endpoints() {
-        for bad in [
-            "",
-            "host/mcp",
-            "file:///etc/passwd",
-            "unix:/run/x",
-            "http://",
-        ] {
+        for bad in ["", "host/mcp", "file:///etc/passwd", "unix:/run/x", "http://"] {
             assert!(parse_url(bad).is_err(), "{bad}");
         }
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rmcp::ClientHandler;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProtocolVersion,
-    ResourceUpdatedNotificationParam,
+    ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, ResourceUpdatedNotificationParam,
 };
 use rmcp::service::NotificationContext;
 use scion_domain::mcp::ServerChange;
@@ -21,8 +20,7 @@ pub(crate) struct Listener {
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let itself = Implementation::new("scion", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), itself)
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(ClientCapabilities::default(), itself).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -37,11 +35,7 @@ impl ClientHandler for Listener {
         self.hub.publish(&ServerChange::Resources);
     }
 
-    async fn on_resource_updated(
-        &self,
-        updated: ResourceUpdatedNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
+    async fn on_resource_updated(&self, updated: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
         self.hub.publish(&ServerChange::Resource(updated.uri));
     }
 }

@@ -41,32 +41,20 @@ impl Operation<'_> {
         match (error.code.0, self) {
             (code, _) if code == OVERSIZED.0 => McpRefusal::TooLarge { operation, limit },
             (code, _) if code == LOST.0 => McpRefusal::Closed { operation },
-            (code, _) if code == MALFORMED.0 || code == REFUSED.0 => {
-                McpRefusal::Malformed { operation }
-            }
+            (code, _) if code == MALFORMED.0 || code == REFUSED.0 => McpRefusal::Malformed { operation },
             (-32_000, _) => McpRefusal::RateLimited { operation },
-            (-32_001, Self::Call(tool)) if hint != hint::DENIED => McpRefusal::UnknownTool {
-                tool: (*tool).to_owned(),
-            },
+            (-32_001, Self::Call(tool)) if hint != hint::DENIED => McpRefusal::UnknownTool { tool: (*tool).to_owned() },
             (-32_001, _) => McpRefusal::AccessDenied { operation },
-            (-32_602, Self::Call(tool)) if hint == hint::UNKNOWN => McpRefusal::UnknownTool {
-                tool: (*tool).to_owned(),
-            },
-            (-32_602, Self::Call(tool)) => McpRefusal::ArgumentsRefused {
-                tool: (*tool).to_owned(),
-            },
+            (-32_602, Self::Call(tool)) if hint == hint::UNKNOWN => {
+                McpRefusal::UnknownTool { tool: (*tool).to_owned() }
+            }
+            (-32_602, Self::Call(tool)) => McpRefusal::ArgumentsRefused { tool: (*tool).to_owned() },
             (-32_002 | -32_602, Self::Read(uri) | Self::Subscribe(uri)) => {
-                McpRefusal::UnknownResource {
-                    uri: (*uri).to_owned(),
-                }
+                McpRefusal::UnknownResource { uri: (*uri).to_owned() }
             }
-            (code, _) if code == ErrorCode::METHOD_NOT_FOUND.0 => {
-                McpRefusal::Unsupported { operation }
-            }
+            (code, _) if code == ErrorCode::METHOD_NOT_FOUND.0 => McpRefusal::Unsupported { operation },
             (-32_600 | -32_602 | -32_700, _) => McpRefusal::Malformed { operation },
-            (_, Self::Call(tool)) => McpRefusal::ToolFailed {
-                tool: (*tool).to_owned(),
-            },
+            (_, Self::Call(tool)) => McpRefusal::ToolFailed { tool: (*tool).to_owned() },
             _ => McpRefusal::ToolFailed { tool: operation },
         }
     }
@@ -100,11 +88,7 @@ mod tests {
             (call, 2, "", "message_too_large"),
         ] {
             let error = ErrorData::new(ErrorCode(code), hint, None);
-            assert_eq!(
-                operation.refused(&error, 9).code(),
-                refusal,
-                "{operation} {code} {hint}"
-            );
+            assert_eq!(operation.refused(&error, 9).code(), refusal, "{operation} {code} {hint}");
         }
     }
 }

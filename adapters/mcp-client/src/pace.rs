@@ -18,14 +18,8 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     pub(crate) fn new(pace: Pace) -> Self {
-        let slots = pace
-            .max_in_flight
-            .map(|most| Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))));
-        Self {
-            min_interval: pace.min_interval,
-            next: Mutex::new(None),
-            slots,
-        }
+        let slots = pace.max_in_flight.map(|most| Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))));
+        Self { min_interval: pace.min_interval, next: Mutex::new(None), slots }
     }
 
     /// Waits for a turn; the turn ends when the answer is dropped. Dropping the wait gives nothing away.
@@ -57,10 +51,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn starts_are_spaced_by_the_interval() {
-        let pacer = Pacer::new(Pace {
-            min_interval: Duration::from_millis(200),
-            max_in_flight: None,
-        });
+        let pacer = Pacer::new(Pace { min_interval: Duration::from_millis(200), max_in_flight: None });
         let begin = Instant::now();
         for _ in 0..3 {
             pacer.turn().await;
@@ -70,21 +61,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_is_free_again_when_its_holder_is_done() {
-        let pacer = Pacer::new(Pace {
-            min_interval: Duration::ZERO,
-            max_in_flight: Some(1),
-        });
+        let pacer = Pacer::new(Pace { min_interval: Duration::ZERO, max_in_flight: Some(1) });
         let held = pacer.turn().await;
-        assert!(
-            tokio::time::timeout(Duration::from_secs(1), pacer.turn())
-                .await
-                .is_err()
-        );
+        assert!(tokio::time::timeout(Duration::from_secs(1), pacer.turn()).await.is_err());
         drop(held);
-        assert!(
-            tokio::time::timeout(Duration::from_secs(1), pacer.turn())
-                .await
-                .is_ok()
-        );
+        assert!(tokio::time::timeout(Duration::from_secs(1), pacer.turn()).await.is_ok());
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest,
-    RequestId, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use scion_domain::mcp::McpRefusal;
@@ -42,14 +41,8 @@ impl Requester {
         request: ClientRequest,
     ) -> Result<ServerResult, McpRefusal> {
         self.bounded(operation, async {
-            let handle = self
-                .peer
-                .send_cancellable_request(request, PeerRequestOptions::no_options())
-                .await?;
-            let mut abandoned = Abandoned {
-                requester: self,
-                id: Some(handle.id.clone()),
-            };
+            let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+            let mut abandoned = Abandoned { requester: self, id: Some(handle.id.clone()) };
             let answer = handle.rx.await;
             abandoned.id = None;
             answer.unwrap_or(Err(ServiceError::TransportClosed))
@@ -99,9 +92,7 @@ impl Requester {
     }
 
     async fn reason(&self) -> Fault {
-        tokio::time::timeout(REASON_LAG, self.end.wait())
-            .await
-            .unwrap_or(Fault::Closed)
+        tokio::time::timeout(REASON_LAG, self.end.wait()).await.unwrap_or(Fault::Closed)
     }
 }
 
@@ -120,12 +111,9 @@ impl Drop for Abandoned<'_> {
         let peer = self.requester.peer.clone();
         self.requester.runtime.spawn(async move {
             let reason = Some("nobody waits for the answer any more".to_owned());
-            let notification =
-                CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
+            let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
             // Best effort: a server that is gone needs no cancellation.
-            let _ = peer
-                .send_notification(ClientNotification::CancelledNotification(notification))
-                .await;
+            let _ = peer.send_notification(ClientNotification::CancelledNotification(notification)).await;
         });
     }
 }

@@ -39,11 +39,7 @@ pub(crate) fn members(text: &str) -> Option<Vec<(&str, &str)>> {
 
 /// The raw value of the last member with this name; JSON readers commonly let the last one win.
 pub(crate) fn member<'t>(members: &[(&'t str, &'t str)], name: &str) -> Option<&'t str> {
-    members
-        .iter()
-        .rev()
-        .find(|(key, _)| *key == name)
-        .map(|(_, value)| *value)
+    members.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
 }
 
 fn blanks(bytes: &[u8], mut at: usize) -> usize {
@@ -60,10 +56,7 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
     let mut from = at + 1;
     loop {
-        let offset = bytes
-            .get(from..)?
-            .iter()
-            .position(|b| matches!(b, b'"' | b'\\'))?;
+        let offset = bytes.get(from..)?.iter().position(|b| matches!(b, b'"' | b'\\'))?;
         if bytes[from + offset] == b'"' {
             return Some(from + offset + 1);
         }
@@ -77,9 +70,8 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
         b'"' => string_end(bytes, at),
         b'{' | b'[' => nested_end(bytes, at),
         _ => {
-            let length = bytes[at..]
-                .iter()
-                .position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'))?;
+            let length =
+                bytes[at..].iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'))?;
             (length > 0).then_some(at + length)
         }
     }
@@ -88,10 +80,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
-        let offset = bytes
-            .get(at..)?
-            .iter()
-            .position(|b| matches!(b, b'"' | b'{' | b'[' | b'}' | b']'))?;
+        let offset = bytes.get(at..)?.iter().position(|b| matches!(b, b'"' | b'{' | b'[' | b'}' | b']'))?;
         at += offset;
         match bytes[at] {
             b'"' => {
@@ -133,9 +122,7 @@ impl IdScanner {
 
     /// The raw text of the top-level `id`, if one was seen.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.id
-            .as_deref()
-            .and_then(|id| std::str::from_utf8(id).ok())
+        self.id.as_deref().and_then(|id| std::str::from_utf8(id).ok())
     }
 
     fn step(&mut self, byte: u8) {
@@ -174,11 +161,7 @@ impl IdScanner {
     }
 
     fn keep(&mut self, byte: u8) {
-        let target = if self.in_value {
-            &mut self.value
-        } else {
-            &mut self.name
-        };
+        let target = if self.in_value { &mut self.value } else { &mut self.name };
         if target.len() < KEPT {
             target.push(byte);
         }
@@ -204,14 +187,7 @@ mod tests {
     fn members_are_cut_exactly() {
         let text = r#" { "jsonrpc" : "2.0", "id":7 ,"result":{"a":[1,{"b":"}\"]"}]} } "#;
         let found = members(text).unwrap();
-        assert_eq!(
-            found,
-            [
-                ("jsonrpc", r#""2.0""#),
-                ("id", "7"),
-                ("result", r#"{"a":[1,{"b":"}\"]"}]}"#)
-            ]
-        );
+        assert_eq!(found, [("jsonrpc", r#""2.0""#), ("id", "7"), ("result", r#"{"a":[1,{"b":"}\"]"}]}"#)]);
         assert_eq!(member(&found, "id"), Some("7"));
         assert_eq!(members("{}").unwrap(), []);
     }
@@ -244,14 +220,8 @@ mod tests {
     #[test]
     fn the_id_of_a_huge_message_is_found_wherever_it_stands() {
         for (text, id) in [
-            (
-                r#"{"jsonrpc":"2.0","id":12,"result":{"id":99}}"#,
-                Some("12"),
-            ),
-            (
-                r#"{"result":{"x":[{"id":5}],"t":"\"id\":6"},"id" : "a\"b"}"#,
-                Some(r#""a\"b""#),
-            ),
+            (r#"{"jsonrpc":"2.0","id":12,"result":{"id":99}}"#, Some("12")),
+            (r#"{"result":{"x":[{"id":5}],"t":"\"id\":6"},"id" : "a\"b"}"#, Some(r#""a\"b""#)),
             (r#"{"method":"x"}"#, None),
         ] {
             let mut scanner = IdScanner::default();

@@ -12,8 +12,7 @@ use rmcp::model::{
 };
 use rmcp::service::RunningService;
 use scion_domain::mcp::{
-    McpRefusal, ResourceBody, ResourceDescription, ServerIdentity, ToolCall, ToolDescription,
-    ToolResult,
+    McpRefusal, ResourceBody, ResourceDescription, ServerIdentity, ToolCall, ToolDescription, ToolResult,
 };
 use scion_ports::{ChangeFeed, McpSession};
 use serde_json::Value;
@@ -46,25 +45,17 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    async fn text(
-        &self,
-        operation: Operation<'_>,
-        request: ClientRequest,
-    ) -> Result<String, McpRefusal> {
-        let malformed = || McpRefusal::Malformed {
-            operation: operation.to_string(),
-        };
+    async fn text(&self, operation: Operation<'_>, request: ClientRequest) -> Result<String, McpRefusal> {
+        let malformed = || McpRefusal::Malformed { operation: operation.to_string() };
         match self.requester.request(operation, request).await? {
             ServerResult::CustomResult(custom) => match custom.0 {
                 Value::String(text) => Ok(text),
                 other => Ok(other.to_string()),
             },
-            ServerResult::ListToolsResult(mut list) => {
-                match list.meta.as_mut().and_then(|meta| meta.remove(RAW_KEY)) {
-                    Some(Value::String(text)) => Ok(text),
-                    _ => serde_json::to_string(&list).map_err(|_| malformed()),
-                }
-            }
+            ServerResult::ListToolsResult(mut list) => match list.meta.as_mut().and_then(|meta| meta.remove(RAW_KEY)) {
+                Some(Value::String(text)) => Ok(text),
+                _ => serde_json::to_string(&list).map_err(|_| malformed()),
+            },
             // Only a result that came back over a resumed stream is typed.
             typed => serde_json::to_string(&typed).map_err(|_| malformed()),
         }
@@ -85,28 +76,20 @@ impl Session {
         let mut bytes = 0_usize;
         let mut cursor = None;
         loop {
-            let params =
-                cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
             let raw = self.text(operation, request(params)).await?;
             bytes = bytes.saturating_add(raw.len());
             if bytes > self.options.max_message_bytes {
                 let limit = self.options.max_message_bytes;
-                return Err(McpRefusal::TooLarge {
-                    operation: operation.to_string(),
-                    limit,
-                });
+                return Err(McpRefusal::TooLarge { operation: operation.to_string(), limit });
             }
-            let page = read(&raw).map_err(|Malformed| McpRefusal::Malformed {
-                operation: operation.to_string(),
-            })?;
+            let page = read(&raw).map_err(|Malformed| McpRefusal::Malformed { operation: operation.to_string() })?;
             items.extend(page.items);
             let Some(next) = page.next else {
                 return Ok(items);
             };
             if !seen.insert(next.clone()) || seen.len() >= self.options.max_listing_pages {
-                return Err(McpRefusal::ListingLoop {
-                    operation: operation.to_string(),
-                });
+                return Err(McpRefusal::ListingLoop { operation: operation.to_string() });
             }
             cursor = Some(next);
         }
@@ -125,14 +108,8 @@ impl McpSession for Session {
             request.params = params;
             ClientRequest::ListToolsRequest(request)
         };
-        let listed = self
-            .list(Operation::ListTools, request, decode::tools)
-            .await?;
-        let wrapping = listed
-            .iter()
-            .filter(|tool| tool.wraps)
-            .map(|tool| tool.description.name.clone())
-            .collect();
+        let listed = self.list(Operation::ListTools, request, decode::tools).await?;
+        let wrapping = listed.iter().filter(|tool| tool.wraps).map(|tool| tool.description.name.clone()).collect();
         *self.wrapping.lock().unwrap_or_else(PoisonError::into_inner) = wrapping;
         Ok(listed.into_iter().map(|tool| tool.description).collect())
     }
@@ -143,66 +120,39 @@ impl McpSession for Session {
             request.params = params;
             ClientRequest::ListResourcesRequest(request)
         };
-        self.list(Operation::ListResources, request, decode::resources)
-            .await
+        self.list(Operation::ListResources, request, decode::resources).await
     }
 
     async fn read_resource(&self, uri: &str) -> Result<ResourceBody, McpRefusal> {
         let operation = Operation::Read(uri);
         let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
-        let raw = self
-            .text(operation, ClientRequest::ReadResourceRequest(request))
-            .await?;
+        let raw = self.text(operation, ClientRequest::ReadResourceRequest(request)).await?;
         match decode::resource(&raw, uri) {
             Ok(Some(body)) => Ok(body),
-            Ok(None) => Err(McpRefusal::Unsupported {
-                operation: format!("{operation} without a person's answer"),
-            }),
-            Err(Malformed) => Err(McpRefusal::Malformed {
-                operation: operation.to_string(),
-            }),
+            Ok(None) => Err(McpRefusal::Unsupported { operation: format!("{operation} without a person's answer") }),
+            Err(Malformed) => Err(McpRefusal::Malformed { operation: operation.to_string() }),
         }
     }
 
     async fn call_tool(&self, call: &ToolCall) -> Result<ToolResult, McpRefusal> {
         let operation = Operation::Call(&call.tool);
         let mut params = CallToolRequestParams::new(call.tool.clone());
-        params.arguments = Some(
-            call.arguments
-                .iter()
-                .map(|(name, value)| (name.clone(), Value::from(value)))
-                .collect(),
-        );
-        let raw = self
-            .text(
-                operation,
-                ClientRequest::CallToolRequest(CallToolRequest::new(params)),
-            )
-            .await?;
-        let wraps = self
-            .wrapping
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&call.tool);
+        params.arguments =
+            Some(call.arguments.iter().map(|(name, value)| (name.clone(), Value::from(value))).collect());
+        let raw = self.text(operation, ClientRequest::CallToolRequest(CallToolRequest::new(params))).await?;
+        let wraps = self.wrapping.lock().unwrap_or_else(PoisonError::into_inner).contains(&call.tool);
         match decode::tool_result(&raw, wraps) {
             Ok(Answer::Done(result)) => Ok(result),
-            Ok(Answer::InputRequired) => Err(McpRefusal::Unsupported {
-                operation: format!("{operation} without a person's answer"),
-            }),
-            Err(Malformed) => Err(McpRefusal::Malformed {
-                operation: operation.to_string(),
-            }),
+            Ok(Answer::InputRequired) => {
+                Err(McpRefusal::Unsupported { operation: format!("{operation} without a person's answer") })
+            }
+            Err(Malformed) => Err(McpRefusal::Malformed { operation: operation.to_string() }),
         }
     }
 
     async fn changes(&self, resource_uris: &[String]) -> Result<Box<dyn ChangeFeed>, McpRefusal> {
-        let mut feed = self.hub.feed(
-            Arc::clone(&self.requester.end),
-            self.requester.label.clone(),
-        );
-        self.subscriptions
-            .open(&self.requester, &self.identity, resource_uris, &mut feed)
-            .await?;
+        let mut feed = self.hub.feed(Arc::clone(&self.requester.end), self.requester.label.clone());
+        self.subscriptions.open(&self.requester, &self.identity, resource_uris, &mut feed).await?;
         Ok(Box::new(feed))
     }
 

@@ -41,13 +41,7 @@ pub(crate) struct StdioTransport {
 }
 
 impl StdioTransport {
-    pub(crate) fn new(
-        input: ChildStdin,
-        output: ChildStdout,
-        child: Child,
-        end: Arc<End>,
-        limit: usize,
-    ) -> Self {
+    pub(crate) fn new(input: ChildStdin, output: ChildStdout, child: Child, end: Arc<End>, limit: usize) -> Self {
         let stop = child.stop_token();
         Self {
             input: Arc::new(Mutex::new(Some(input))),
@@ -92,9 +86,7 @@ impl StdioTransport {
                     if line.iter().all(u8::is_ascii_whitespace) {
                         continue;
                     }
-                    if let Some(message) =
-                        wire::read(line, &self.pending).map_err(|_| Fault::Noise)?
-                    {
+                    if let Some(message) = wire::read(line, &self.pending).map_err(|_| Fault::Noise)? {
                         return Ok(message);
                     }
                 }
@@ -111,10 +103,7 @@ impl StdioTransport {
 impl Transport<RoleClient> for StdioTransport {
     type Error = io::Error;
 
-    fn send(
-        &mut self,
-        message: ClientJsonRpcMessage,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         self.pending.note(&message);
         let line = serde_json::to_vec(&message).map(|mut line| {
             line.push(b'\n');

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientRequest, ProtocolVersion, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequest, UnsubscribeRequestParams,
+    ClientRequest, ProtocolVersion, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{Subscription, SubscriptionEnd};
 use scion_domain::mcp::{McpRefusal, ServerIdentity};
@@ -35,28 +35,17 @@ impl Subscriptions {
                 let filter = filter(server, uris);
                 let subscription = listen(requester, &filter).await?;
                 let task = follow(Arc::clone(requester), filter, subscription, feed.inbox());
-                feed.keep(Box::new(AbortOnDropHandle::new(
-                    requester.runtime.spawn(task),
-                )));
+                feed.keep(Box::new(AbortOnDropHandle::new(requester.runtime.spawn(task))));
             }
             return Ok(());
         }
         if server.subscribe && !uris.is_empty() {
-            let mut held = Held {
-                all: Arc::clone(self),
-                requester: Arc::clone(requester),
-                uris: Vec::new(),
-            };
+            let mut held = Held { all: Arc::clone(self), requester: Arc::clone(requester), uris: Vec::new() };
             for uri in uris {
                 // Counted before it is asked for, so that a dropped future leaves nothing subscribed.
                 if held.add(uri) {
                     let request = SubscribeRequest::new(SubscribeRequestParams::new(uri.as_str()));
-                    requester
-                        .request(
-                            Operation::Subscribe(uri),
-                            ClientRequest::SubscribeRequest(request),
-                        )
-                        .await?;
+                    requester.request(Operation::Subscribe(uri), ClientRequest::SubscribeRequest(request)).await?;
                 }
             }
             feed.keep(Box::new(held));
@@ -106,12 +95,7 @@ impl Drop for Held {
             for uri in free {
                 let request = UnsubscribeRequest::new(UnsubscribeRequestParams::new(uri.as_str()));
                 // Best effort: a change nobody waits for is ignored anyway.
-                let _ = requester
-                    .request(
-                        Operation::Subscribe(&uri),
-                        ClientRequest::UnsubscribeRequest(request),
-                    )
-                    .await;
+                let _ = requester.request(Operation::Subscribe(&uri), ClientRequest::UnsubscribeRequest(request)).await;
             }
         });
     }
@@ -130,13 +114,8 @@ fn filter(server: &ServerIdentity, uris: &[String]) -> SubscriptionFilter {
     filter
 }
 
-async fn listen(
-    requester: &Requester,
-    filter: &SubscriptionFilter,
-) -> Result<Subscription, McpRefusal> {
-    requester
-        .bounded(Operation::Listen, requester.peer.listen(filter.clone()))
-        .await
+async fn listen(requester: &Requester, filter: &SubscriptionFilter) -> Result<Subscription, McpRefusal> {
+    requester.bounded(Operation::Listen, requester.peer.listen(filter.clone())).await
 }
 
 /// Moves changes into the feed until the subscription ends. The library drops a subscription whose buffer is full;

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData,
-    ListToolsResult, MetaObject, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, ListToolsResult,
+    MetaObject, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use serde_json::Value;
 
@@ -73,8 +73,7 @@ impl Pending {
                 pending.insert(request.id.clone(), kind);
             }
             ClientJsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) =
-                    &notification.notification
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
                     pending.remove(id);
@@ -88,10 +87,7 @@ impl Pending {
         let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Some servers answer a numeric id as text.
         pending.remove(id).or_else(|| match id {
-            RequestId::String(text) => text
-                .parse()
-                .ok()
-                .and_then(|number| pending.remove(&RequestId::Number(number))),
+            RequestId::String(text) => text.parse().ok().and_then(|number| pending.remove(&RequestId::Number(number))),
             RequestId::Number(_) => None,
         })
     }
@@ -102,10 +98,7 @@ impl Pending {
 pub(crate) struct NotAMessage;
 
 /// Reads one message. `None` for an answer nobody waits for and for a notification nobody understands.
-pub(crate) fn read(
-    bytes: &[u8],
-    pending: &Pending,
-) -> Result<Option<ServerJsonRpcMessage>, NotAMessage> {
+pub(crate) fn read(bytes: &[u8], pending: &Pending) -> Result<Option<ServerJsonRpcMessage>, NotAMessage> {
     let text = std::str::from_utf8(bytes).map_err(|_| NotAMessage)?;
     let found = members(text).ok_or(NotAMessage)?;
     if member(&found, "jsonrpc") != Some(r#""2.0""#) {
@@ -141,39 +134,22 @@ pub(crate) fn read(
 pub(crate) fn oversized(raw_id: &str, pending: &Pending) -> Option<ServerJsonRpcMessage> {
     let id = serde_json::from_str::<RequestId>(raw_id).ok()?;
     pending.take(&id)?;
-    Some(ServerJsonRpcMessage::error(
-        ErrorData::new(OVERSIZED, "", None),
-        Some(id),
-    ))
+    Some(ServerJsonRpcMessage::error(ErrorData::new(OVERSIZED, "", None), Some(id)))
 }
 
 /// An error answer made here for a request that still waits for one.
-pub(crate) fn unanswered(
-    id: &RequestId,
-    code: ErrorCode,
-    pending: &Pending,
-) -> Option<ServerJsonRpcMessage> {
+pub(crate) fn unanswered(id: &RequestId, code: ErrorCode, pending: &Pending) -> Option<ServerJsonRpcMessage> {
     pending.take(id)?;
-    Some(ServerJsonRpcMessage::error(
-        ErrorData::new(code, "", None),
-        Some(id.clone()),
-    ))
+    Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id.clone())))
 }
 
 /// The error message in the body of a refused request. A refusal cannot always name the request it answers, so the id in
 /// the body does not count.
-pub(crate) fn refusal_of(
-    id: &RequestId,
-    body: &[u8],
-    pending: &Pending,
-) -> Option<ServerJsonRpcMessage> {
+pub(crate) fn refusal_of(id: &RequestId, body: &[u8], pending: &Pending) -> Option<ServerJsonRpcMessage> {
     let found = members(std::str::from_utf8(body).ok()?)?;
     let raw = member(&found, "error").filter(|_| member(&found, "jsonrpc") == Some(r#""2.0""#))?;
     let kind = pending.take(id)?;
-    Some(ServerJsonRpcMessage::error(
-        error(raw, kind),
-        Some(id.clone()),
-    ))
+    Some(ServerJsonRpcMessage::error(error(raw, kind), Some(id.clone())))
 }
 
 fn result(raw: &str, kind: Kind) -> Option<ServerResult> {
@@ -197,23 +173,15 @@ fn error(raw: &str, kind: Kind) -> ErrorData {
         return ErrorData::new(MALFORMED, "", None);
     };
     let said = error.message.to_ascii_lowercase();
-    let hint = if ["denied", "forbidden", "unauthorized"]
-        .iter()
-        .any(|word| said.contains(word))
-    {
+    let hint = if ["denied", "forbidden", "unauthorized"].iter().any(|word| said.contains(word)) {
         hint::DENIED
-    } else if ["unknown", "not found"]
-        .iter()
-        .any(|word| said.contains(word))
-    {
+    } else if ["unknown", "not found"].iter().any(|word| said.contains(word)) {
         hint::UNKNOWN
     } else {
         ""
     };
     // Version negotiation reads the list of supported versions; nothing else reads error data.
-    let data = error
-        .data
-        .filter(|_| kind == Kind::Typed && error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
+    let data = error.data.filter(|_| kind == Kind::Typed && error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
     ErrorData::new(error.code, hint, data)
 }
 
@@ -221,46 +189,31 @@ fn error(raw: &str, kind: Kind) -> ErrorData {
 mod tests {
     use proptest::prelude::*;
     use rmcp::model::{
-        CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest,
-        ListToolsRequest, RequestId, ServerJsonRpcMessage, ServerResult,
+        CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ListToolsRequest, RequestId,
+        ServerJsonRpcMessage, ServerResult,
     };
 
     use super::{MALFORMED, NotAMessage, Pending, RAW_KEY, oversized, read};
 
     fn pending(id: i64) -> Pending {
         let pending = Pending::default();
-        let call =
-            ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("t")));
+        let call = ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("t")));
         pending.note(&ClientJsonRpcMessage::request(call, RequestId::Number(id)));
         pending
     }
 
     #[test]
     fn a_result_keeps_its_exact_text() {
-        let line =
-            br#"{"jsonrpc":"2.0","id":4,"result":{"structuredContent":{"n":1e400,"d":-0.10}}}"#;
-        let Some(ServerJsonRpcMessage::Response(response)) = read(line, &pending(4)).unwrap()
-        else {
-            panic!()
-        };
-        let ServerResult::CustomResult(custom) = response.result else {
-            panic!()
-        };
+        let line = br#"{"jsonrpc":"2.0","id":4,"result":{"structuredContent":{"n":1e400,"d":-0.10}}}"#;
+        let Some(ServerJsonRpcMessage::Response(response)) = read(line, &pending(4)).unwrap() else { panic!() };
+        let ServerResult::CustomResult(custom) = response.result else { panic!() };
         assert_eq!(custom.0, r#"{"structuredContent":{"n":1e400,"d":-0.10}}"#);
     }
 
     #[test]
     fn an_answer_nobody_waits_for_is_passed_over() {
-        assert!(
-            read(br#"{"jsonrpc":"2.0","id":5,"result":{}}"#, &pending(4))
-                .unwrap()
-                .is_none()
-        );
-        assert!(
-            read(br#"{"jsonrpc":"2.0","id":"4","result":{}}"#, &pending(4))
-                .unwrap()
-                .is_some()
-        );
+        assert!(read(br#"{"jsonrpc":"2.0","id":5,"result":{}}"#, &pending(4)).unwrap().is_none());
+        assert!(read(br#"{"jsonrpc":"2.0","id":"4","result":{}}"#, &pending(4)).unwrap().is_some());
         assert!(oversized("9", &pending(4)).is_none());
         assert!(oversized("4", &pending(4)).is_some());
     }
@@ -268,25 +221,14 @@ mod tests {
     #[test]
     fn the_text_of_a_peer_error_is_dropped() {
         let line = br#"{"jsonrpc":"2.0","id":4,"error":{"code":-32001,"message":"access denied for sk-123","data":{"k":"sk-123"}}}"#;
-        let Some(ServerJsonRpcMessage::Error(error)) = read(line, &pending(4)).unwrap() else {
-            panic!()
-        };
-        assert_eq!(
-            (
-                error.error.code.0,
-                error.error.message.as_ref(),
-                error.error.data
-            ),
-            (-32001, "denied", None)
-        );
+        let Some(ServerJsonRpcMessage::Error(error)) = read(line, &pending(4)).unwrap() else { panic!() };
+        assert_eq!((error.error.code.0, error.error.message.as_ref(), error.error.data), (-32001, "denied", None));
     }
 
     #[test]
     fn an_error_without_a_code_is_malformed() {
         let line = br#"{"jsonrpc":"2.0","id":4,"error":"boom"}"#;
-        let Some(ServerJsonRpcMessage::Error(error)) = read(line, &pending(4)).unwrap() else {
-            panic!()
-        };
+        let Some(ServerJsonRpcMessage::Error(error)) = read(line, &pending(4)).unwrap() else { panic!() };
         assert_eq!(error.error.code, MALFORMED);
     }
 
@@ -296,24 +238,14 @@ mod tests {
         let list = ClientRequest::ListToolsRequest(ListToolsRequest::default());
         pending.note(&ClientJsonRpcMessage::request(list, RequestId::Number(1)));
         let line = br#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}}"#;
-        let Some(ServerJsonRpcMessage::Response(response)) = read(line, &pending).unwrap() else {
-            panic!()
-        };
-        let ServerResult::ListToolsResult(list) = response.result else {
-            panic!()
-        };
+        let Some(ServerJsonRpcMessage::Response(response)) = read(line, &pending).unwrap() else { panic!() };
+        let ServerResult::ListToolsResult(list) = response.result else { panic!() };
         assert!(list.meta.unwrap().get(RAW_KEY).is_some());
     }
 
     #[test]
     fn logs_are_not_messages() {
-        for noise in [
-            &b"INFO ready"[..],
-            b"{\"level\":\"info\"}",
-            b"[]",
-            b"\xff\xfe",
-            b"{\"jsonrpc\":\"2.0\"}",
-        ] {
+        for noise in [&b"INFO ready"[..], b"{\"level\":\"info\"}", b"[]", b"\xff\xfe", b"{\"jsonrpc\":\"2.0\"}"] {
             assert!(matches!(read(noise, &pending(1)), Err(NotAMessage)));
         }
     }

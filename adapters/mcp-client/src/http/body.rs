@@ -8,8 +8,7 @@ use crate::fault::Fault;
 /// Reads a whole body of at most `limit` bytes.
 pub(super) async fn whole(response: reqwest::Response, limit: usize) -> Result<Vec<u8>, Fault> {
     let declared = response.content_length();
-    if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
-    {
+    if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
         return Err(Fault::TooLarge);
     }
     let mut body = Vec::new();
@@ -52,11 +51,7 @@ pub(super) fn bounded_events<E>(
     let mut event = EventSize::default();
     chunks.map(move |chunk| {
         let chunk = chunk.map_err(|_| Broken::Lost)?;
-        if event.push(&chunk) > limit {
-            Err(Broken::TooLarge)
-        } else {
-            Ok(chunk)
-        }
+        if event.push(&chunk) > limit { Err(Broken::TooLarge) } else { Ok(chunk) }
     })
 }
 

@@ -29,13 +29,7 @@ pub(super) fn read(
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let chunks = bounded_events(response.bytes_stream(), shared.limit);
     let events = SseStream::from_bytes_stream(Box::pin(chunks));
-    let state = State {
-        events,
-        shared,
-        request,
-        resumable: false,
-        over: false,
-    };
+    let state = State { events, shared, request, resumable: false, over: false };
     stream::unfold(state, |mut state| async move {
         if state.over {
             return None;
@@ -51,11 +45,7 @@ pub(super) fn read(
                     },
                     _ => MALFORMED,
                 };
-                if code == LOST && state.resumable {
-                    Err(error)
-                } else {
-                    state.give_up(code).map_or(Err(error), Ok)
-                }
+                if code == LOST && state.resumable { Err(error) } else { state.give_up(code).map_or(Err(error), Ok) }
             }
             None => {
                 state.over = true;

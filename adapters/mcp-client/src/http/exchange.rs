@@ -8,8 +8,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
-    StreamableHttpResponseLimits,
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
 
@@ -33,19 +32,8 @@ enum Media {
 }
 
 fn media(response: &Response) -> Media {
-    let value = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    match value
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
-        .as_str()
-    {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
         "application/json" => Media::Json,
         "text/event-stream" => Media::Events,
         _ => Media::Other,
@@ -63,38 +51,21 @@ impl HttpWire {
         shared.pending.note(message);
         let text = serde_json::to_vec(message).map_err(|_| Fault::Malformed)?;
         let request = shared.request(Method::POST, session, None, headers).await?;
-        let response = request
-            .header(CONTENT_TYPE, "application/json")
-            .body(text)
-            .send()
-            .await
-            .map_err(unsent)?;
+        let response = request.header(CONTENT_TYPE, "application/json").body(text).send().await.map_err(unsent)?;
         let request = match message {
             ClientJsonRpcMessage::Request(request) => Some(request),
             _ => None,
         };
         let status = response.status();
         if !status.is_success() {
-            let probe = request
-                .is_some_and(|sent| matches!(sent.request, ClientRequest::DiscoverRequest(_)));
-            let answer = self
-                .refusal(
-                    response,
-                    session.is_some(),
-                    request.map(|sent| &sent.id),
-                    probe,
-                )
-                .await?;
+            let probe = request.is_some_and(|sent| matches!(sent.request, ClientRequest::DiscoverRequest(_)));
+            let answer = self.refusal(response, session.is_some(), request.map(|sent| &sent.id), probe).await?;
             return Ok(StreamableHttpPostResponse::Json(answer, None));
         }
         let Some(request) = request else {
             return Ok(StreamableHttpPostResponse::Accepted);
         };
-        let given = response
-            .headers()
-            .get("mcp-session-id")
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
+        let given = response.headers().get("mcp-session-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
         match media(&response) {
             Media::Events => {
                 let stream = events::read(response, Arc::clone(shared), Some(request.id.clone()));
@@ -143,9 +114,7 @@ impl HttpWire {
         }
         // A server that knows no probe refuses it in some way of its own; it may still shake hands.
         let answer = request.filter(|_| probe && status.is_client_error());
-        answer
-            .and_then(|id| wire::unanswered(id, REFUSED, &self.0.pending))
-            .ok_or(Fault::Malformed)
+        answer.and_then(|id| wire::unanswered(id, REFUSED, &self.0.pending)).ok_or(Fault::Malformed)
     }
 
     async fn listen(
@@ -154,10 +123,7 @@ impl HttpWire {
         last_event: Option<&str>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let request = self
-            .0
-            .request(Method::GET, session, last_event, headers)
-            .await?;
+        let request = self.0.request(Method::GET, session, last_event, headers).await?;
         let response = request.send().await.map_err(unsent)?;
         if response.status() == StatusCode::NOT_FOUND && session.is_some() {
             self.0.end.set(Fault::Closed);
@@ -181,9 +147,7 @@ impl StreamableHttpClient for HttpWire {
         _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        Ok(self
-            .post(&message, session_id.as_deref(), custom_headers)
-            .await?)
+        Ok(self.post(&message, session_id.as_deref(), custom_headers).await?)
     }
 
     async fn post_message_with_response_limits(
@@ -196,8 +160,7 @@ impl StreamableHttpClient for HttpWire {
         _limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         // Our own bound holds instead: it is the same for both kinds of body.
-        self.post_message(uri, message, session_id, auth_header, custom_headers)
-            .await
+        self.post_message(uri, message, session_id, auth_header, custom_headers).await
     }
 
     async fn delete_session(
@@ -207,10 +170,7 @@ impl StreamableHttpClient for HttpWire {
         _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        let request = self
-            .0
-            .request(Method::DELETE, Some(&session_id), None, custom_headers)
-            .await?;
+        let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers).await?;
         request.send().await.map_err(unsent)?;
         Ok(())
     }
@@ -223,11 +183,6 @@ impl StreamableHttpClient for HttpWire {
         _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.listen(
-            session_id.as_deref(),
-            last_event_id.as_deref(),
-            custom_headers,
-        )
-        .await
+        self.listen(session_id.as_deref(), last_event_id.as_deref(), custom_headers).await
     }
 }

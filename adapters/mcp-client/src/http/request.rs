@@ -21,34 +21,24 @@ impl Shared {
         last_event: Option<&str>,
         protocol: HashMap<HeaderName, HeaderValue>,
     ) -> Result<RequestBuilder, Fault> {
-        let mut request = self
-            .client
-            .request(method, self.url.clone())
-            .header(ACCEPT, BOTH);
+        let mut request = self.client.request(method, self.url.clone()).header(ACCEPT, BOTH);
         for (name, value) in protocol {
             request = request.header(name, value);
         }
         for (name, value) in [(SESSION_ID, session), (LAST_EVENT_ID, last_event)] {
             if let Some(value) = value {
-                request = request.header(
-                    name,
-                    HeaderValue::from_str(value).map_err(|_| Fault::Malformed)?,
-                );
+                request = request.header(name, HeaderValue::from_str(value).map_err(|_| Fault::Malformed)?);
             }
         }
         Ok(match &self.authorization {
             Authorization::None => request,
             Authorization::Bearer(value) => request.header(AUTHORIZATION, value.clone()),
             Authorization::Provider(provider) => {
-                let headers = provider
-                    .headers(self.url.as_str())
-                    .await
-                    .map_err(Fault::Refused)?;
+                let headers = provider.headers(self.url.as_str()).await.map_err(Fault::Refused)?;
                 for (name, value) in headers {
                     // A header that cannot be sent is a credential that does not work.
                     let name = HeaderName::try_from(name).map_err(|_| Fault::Unauthorized)?;
-                    let mut value =
-                        HeaderValue::from_str(value.expose()).map_err(|_| Fault::Unauthorized)?;
+                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| Fault::Unauthorized)?;
                     value.set_sensitive(true);
                     request = request.header(name, value);
                 }
@@ -59,14 +49,7 @@ impl Shared {
 }
 
 /// What a failure to exchange anything means.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "used as the function of map_err"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "used as the function of map_err")]
 pub(super) fn unsent(error: reqwest::Error) -> Fault {
-    if error.is_connect() || error.is_timeout() || error.is_builder() {
-        Fault::Unreachable
-    } else {
-        Fault::Closed
-    }
+    if error.is_connect() || error.is_timeout() || error.is_builder() { Fault::Unreachable } else { Fault::Closed }
 }

@@ -62,16 +62,10 @@ pub(crate) fn start(launch: Launch<'_>) -> Result<(Child, ChildStdin, ChildStdou
         for (name, value) in &launch.env {
             command.env(name, value.expose());
         }
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     });
     command.wrap(ProcessGroup::leader()).wrap(KillOnDrop);
-    let refuse = |reason| McpRefusal::StartFailed {
-        program: launch.program.to_owned(),
-        reason,
-    };
+    let refuse = |reason| McpRefusal::StartFailed { program: launch.program.to_owned(), reason };
     let mut child = command.spawn().map_err(|error| {
         refuse(match error.kind() {
             ErrorKind::NotFound => "there is no such program",
@@ -93,9 +87,7 @@ pub(crate) fn start(launch: Launch<'_>) -> Result<(Child, ChildStdin, ChildStdou
 }
 
 fn inherited() -> impl Iterator<Item = (&'static str, OsString)> {
-    INHERITED
-        .into_iter()
-        .filter_map(|name| std::env::var_os(name).map(|value| (name, value)))
+    INHERITED.into_iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value)))
 }
 
 async fn reap(

@@ -26,12 +26,7 @@ const KEPT_CAPACITY: usize = 1 << 20;
 impl LineFramer {
     /// A framer for lines of at most `limit` bytes, terminator excluded.
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            line: Vec::new(),
-            complete: false,
-            limit,
-            oversized: None,
-        }
+        Self { line: Vec::new(), complete: false, limit, oversized: None }
     }
 
     /// Takes bytes up to and including the first line end. Answers how many were taken and what they completed.
@@ -106,32 +101,13 @@ mod tests {
     #[test]
     fn a_line_over_the_bound_is_named_and_the_next_one_is_read() {
         let huge = br#"{"jsonrpc":"2.0","id":3,"result":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}"#;
-        let got = frame(
-            40,
-            &[
-                b"{\"a\":1}\r\n",
-                &huge[..30],
-                &huge[30..],
-                b"\n{}\n",
-                b"tail",
-            ],
-        );
-        assert_eq!(
-            got,
-            [
-                Ok(b"{\"a\":1}".to_vec()),
-                Err(Some("3".to_owned())),
-                Ok(b"{}".to_vec())
-            ]
-        );
+        let got = frame(40, &[b"{\"a\":1}\r\n", &huge[..30], &huge[30..], b"\n{}\n", b"tail"]);
+        assert_eq!(got, [Ok(b"{\"a\":1}".to_vec()), Err(Some("3".to_owned())), Ok(b"{}".to_vec())]);
     }
 
     #[test]
     fn the_bound_itself_is_allowed() {
-        assert_eq!(
-            frame(4, &[b"abcd\nabcde\n"]),
-            [Ok(b"abcd".to_vec()), Err(None)]
-        );
+        assert_eq!(frame(4, &[b"abcd\nabcde\n"]), [Ok(b"abcd".to_vec()), Err(None)]);
     }
 
     proptest! {

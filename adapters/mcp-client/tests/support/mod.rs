@@ -20,18 +20,11 @@ pub(crate) struct Secrets;
 
 #[async_trait]
 impl CredentialProvider for Secrets {
-    async fn resolve(
-        &self,
-        request: &CredentialRequest,
-    ) -> Result<Secret<String>, CredentialRefusal> {
+    async fn resolve(&self, request: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
         let reference = request.reference.to_string();
         match &request.reference {
-            SecretRef::Env { name } if name == "GOOD_TOKEN" => {
-                Ok(Secret::new("good-token".to_owned()))
-            }
-            SecretRef::Env { name } if name == "BAD_TOKEN" => {
-                Ok(Secret::new("bad-token".to_owned()))
-            }
+            SecretRef::Env { name } if name == "GOOD_TOKEN" => Ok(Secret::new("good-token".to_owned())),
+            SecretRef::Env { name } if name == "BAD_TOKEN" => Ok(Secret::new("bad-token".to_owned())),
             SecretRef::OpenBao { .. } => Err(CredentialRefusal::Unavailable { reference }),
             SecretRef::Env { .. } => Err(CredentialRefusal::Missing { reference }),
         }
@@ -43,17 +36,11 @@ pub(crate) fn connector() -> ConnectorName {
 }
 
 pub(crate) fn options() -> SessionOptions {
-    SessionOptions {
-        grace: Duration::from_millis(200),
-        ..SessionOptions::default()
-    }
+    SessionOptions { grace: Duration::from_millis(200), ..SessionOptions::default() }
 }
 
 pub(crate) fn client(options: SessionOptions) -> McpClient {
-    McpClient::builder(connector())
-        .credentials(Arc::new(Secrets))
-        .options(options)
-        .build()
+    McpClient::builder(connector()).credentials(Arc::new(Secrets)).options(options).build()
 }
 
 pub(crate) fn command(mode: &str) -> EndpointSpec {
@@ -74,10 +61,7 @@ pub(crate) async fn open(mode: &str) -> Box<dyn McpSession> {
 pub(crate) fn call<const N: usize>(tool: &str, arguments: [(&str, Json); N]) -> ToolCall {
     ToolCall {
         tool: tool.to_owned(),
-        arguments: arguments
-            .into_iter()
-            .map(|(k, v)| (k.to_owned(), v))
-            .collect::<JsonObject>(),
+        arguments: arguments.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<JsonObject>(),
     }
 }
 
@@ -88,23 +72,13 @@ pub(crate) async fn text(session: &dyn McpSession, call: &ToolCall) -> Result<St
 
 /// Calls a tool and answers its value.
 pub(crate) async fn value(session: &dyn McpSession, call: &ToolCall) -> Result<Json, McpRefusal> {
-    Ok(session
-        .call_tool(call)
-        .await?
-        .decode(JsonLimits::DEFAULT)
-        .unwrap())
+    Ok(session.call_tool(call).await?.decode(JsonLimits::DEFAULT).unwrap())
 }
 
 /// Whether a process with this id still runs (and is not just waiting to be reaped).
 pub(crate) fn runs(pid: &str) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .trim_start()
-            .starts_with('Z')
-    })
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
 }
 
 /// Waits until something holds, for at most five seconds.
