@@ -9,6 +9,7 @@ mod overview;
 mod pack;
 mod receipt;
 mod record;
+mod repair;
 
 pub use batch::{BatchRefusal, IngestMode, SourceBatch, Withdrawal};
 pub use checkpoint::{ProgressDocument, SourceCheckpoint, StreamStatus};
@@ -16,3 +17,4 @@ pub use overview::{StreamHold, StreamOverview};
 pub use pack::{PackEntry, PackImport, PackReceipt, PackStatus};
 pub use receipt::{Disposition, RawAdmission, SourceReceipt, Tombstone};
 pub use record::{EntityRef, Provenance, RelationshipRecord, SourceRecord};
+pub use repair::RepairDecision;

@@ -1,6 +1,8 @@
 //! Why a synchronisation ended without finishing.
 
+use crate::declaration::DeclarationRefusal;
 use crate::digest::DigestRefusal;
+use crate::id::IdRefusal;
 use crate::mcp::McpRefusal;
 use crate::refusal::{Refusal as _, Retry};
 use crate::refusals;
@@ -33,14 +35,10 @@ refusals! {
         /// A page cannot be put into its canonical form.
         NotCanonical { stream: String, refusal: DigestRefusal } => "page_not_canonical", PeerMisbehaved, Never,
             "a page of {stream} has no canonical form: {refusal}", "fix the values the tool hands out";
-        /// A mapped field holds an object and no edge says what to make of it (R017.4).
-        NestedValue { record_type: String, field: String } => "undeclared_nested_value", PeerMisbehaved, Never,
-            "{record_type}.{field} is a nested value without a declared mapping",
-            "declare an edge for the field, or map its members to properties of their own";
         /// The stream waits for an operator because the tool's contract changed.
         Quarantined { stream: String, classification: &'static str } => "stream_quarantined", Denied, Never,
             "the tool of {stream} changed its contract ({classification})",
-            "look at what changed, then release the stream or restore the tool";
+            "look at what changed, then release the stream";
         /// The stream waits for a repair.
         RepairPending { stream: String } => "repair_pending", Denied, Later,
             "a repair of {stream} is proposed and not decided", "wait for the graph service, or release the stream";
@@ -54,21 +52,19 @@ refusals! {
         /// The work was stopped from outside.
         Cancelled => "sync_cancelled", Unavailable, Later,
             "the work was stopped", "run it again: it resumes from the accepted checkpoint";
-        /// The declaration is of another connector.
-        ConnectorMismatch { configured: String, declared: String } => "connector_mismatch", CallerMistake, Never,
-            "the configuration names {configured}, the server declares {declared}", "use the name the server declares";
-        /// The declaration cannot be used.
-        DeclarationUnusable { what: String } => "declaration_unusable", PeerMisbehaved, Never,
-            "connector://resources cannot be used: {what}", "fix the declaration of the server";
-        /// Nothing to sync.
-        NoPresets { connector: String } => "no_sync_preset", CallerMistake, Never,
-            "{connector} declares no source with a preset", "add a preset to at least one source";
-        /// A data resource triggers a preset that is not selected.
-        TriggerNotSelected { uri: String, preset: String } => "trigger_not_selected", CallerMistake, Never,
-            "data_resources.{uri} triggers `{preset}`, which is not selected", "add it to presets, or drop the trigger";
-        /// The configured mapping reference does not fit the declaration.
-        MappingReferenceUnusable { reference: String, what: &'static str } => "mapping_reference_unusable", CallerMistake, Never,
-            "mapping_reference {reference}: {what}", "name one declared mapping: connector:<name>#mappings/<record type>";
+        /// The declaration cannot be used, or the configuration asks for something it does not have.
+        Declaration { refusal: DeclarationRefusal } => "sync_declaration", PeerMisbehaved, Never,
+            "{refusal}", "see the declaration's own refusal";
+        /// A declared or vendor name is outside its alphabet or bound.
+        BadName { refusal: IdRefusal } => "sync_bad_name", PeerMisbehaved, Never,
+            "{refusal}", "use names inside their alphabet and bound";
+        /// A typed record does not name its type.
+        TypeMissing { stream: String, field: String } => "record_type_missing", PeerMisbehaved, Never,
+            "a record of {stream} names no type at `{field}`", "set node_type_field to a field every record has";
+        /// A mapped field holds an object and no edge says what to make of it (R017.4).
+        NestedValue { record_type: String, field: String } => "undeclared_nested_value", PeerMisbehaved, Never,
+            "{record_type}.{field} is a nested value without a declared mapping",
+            "declare an edge for the field, or map its members to properties of their own";
         /// A stage id stands twice.
         DuplicateStage { stage: String } => "stage_duplicate", CallerMistake, Never,
             "the stage {stage} stands twice", "give each stage its own id";
@@ -107,6 +103,8 @@ impl SyncRefusal {
             Self::Sink { refusal } => refusal.leaf_code(),
             Self::Store { refusal } => refusal.code(),
             Self::Session { refusal } => refusal.code(),
+            Self::Declaration { refusal } => refusal.code(),
+            Self::BadName { refusal } => refusal.code(),
             other => other.code(),
         }
     }
@@ -121,6 +119,8 @@ impl SyncRefusal {
             Self::Sink { refusal: SinkRefusal::Store { refusal } } | Self::Store { refusal } => refusal.next_step(),
             Self::Sink { refusal: SinkRefusal::Batch { refusal } } => refusal.next_step(),
             Self::Sink { refusal } => refusal.next_step(),
+            Self::Declaration { refusal } => refusal.next_step(),
+            Self::BadName { refusal } => refusal.next_step(),
             other => other.next_step(),
         }
     }
@@ -170,6 +170,18 @@ impl From<SinkRefusal> for SyncRefusal {
 impl From<StoreRefusal> for SyncRefusal {
     fn from(refusal: StoreRefusal) -> Self {
         Self::Store { refusal }
+    }
+}
+
+impl From<DeclarationRefusal> for SyncRefusal {
+    fn from(refusal: DeclarationRefusal) -> Self {
+        Self::Declaration { refusal }
+    }
+}
+
+impl From<IdRefusal> for SyncRefusal {
+    fn from(refusal: IdRefusal) -> Self {
+        Self::BadName { refusal }
     }
 }
 

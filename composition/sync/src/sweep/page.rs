@@ -1,0 +1,247 @@
+//! What one page does to the store.
+
+use std::collections::{BTreeMap, HashSet};
+
+use scion_domain::digest;
+use scion_domain::id::{Digest256, RecordId};
+use scion_domain::model::{
+    BatchRefusal, EntityRef, IngestMode, SourceBatch, SourceCheckpoint, SourceRecord, Withdrawal,
+};
+use scion_domain::pagination::mark;
+use scion_domain::sink::SinkRefusal;
+use scion_domain::source::SourcePage;
+use scion_domain::sync::SyncRefusal;
+
+use super::parts::{Part, cut, mark as mark_part};
+use super::run::Sweep;
+use super::shape::{Candidate, Item, stubs_to_send};
+use crate::report::BatchEvidence;
+
+/// What the last batch of a page carries beside records.
+#[derive(Default)]
+struct Extra {
+    withdrawals: Vec<Withdrawal>,
+    live: Option<Vec<EntityRef>>,
+}
+
+impl Sweep<'_> {
+    /// Takes one page in: sends what changed, or only moves on in memory.
+    pub(super) async fn take(&mut self, page: SourcePage) -> Result<(), SyncRefusal> {
+        let mode = page.mode.unwrap_or(IngestMode::Full);
+        self.note_mode(mode);
+        self.report.seen += page.raw_count as u64;
+        self.report.unchanged += page.raw_count.saturating_sub(page.records.len()) as u64;
+        let next = self.next_checkpoint(&page);
+        let last = page.next_position.is_none();
+        let ids: HashSet<RecordId> = page.records.iter().map(|record| record.id.clone()).collect();
+        let listed: Option<HashSet<RecordId>> = page.live_ids.map(|live| live.into_iter().collect());
+        check_page(mode, &ids, listed.as_ref(), &page.withdrawals)?;
+        let candidates = self.shaper.candidates(page.records, page.relationships);
+        if mode == IngestMode::Reconcile {
+            for candidate in &candidates {
+                self.live_stubs.extend(self.shaper.stub_ids(&candidate.raw.payload)?);
+            }
+        }
+        let items = self.changed(candidates).await?;
+        let live = listed.as_ref().filter(|_| mode == IngestMode::Reconcile);
+        let stubs = self.stubs(&ids, live).await?;
+        self.report.self_references += std::mem::take(&mut self.shaper.self_references);
+        let parts = cut(items, stubs, &self.runner.ports.committer.sink.capabilities());
+        let mut extra = Extra { withdrawals: self.withdrawals(page.withdrawals).await?, live: None };
+        if let Some(live) = live.filter(|_| last) {
+            extra.live = self.live_set(live, parts.is_empty());
+        }
+        self.send(mode, parts, extra, next, last).await
+    }
+
+    fn next_checkpoint(&self, page: &SourcePage) -> SourceCheckpoint {
+        let position = page.next_position.clone();
+        let mut next = if self.plan.opaque_watermark {
+            mark::advance_opaque(&self.current, page.watermark.clone(), position)
+        } else {
+            let marks: Vec<_> = page.records.iter().map(|record| record.updated_at.clone()).collect();
+            mark::advance_checkpoint(&self.current, &marks, position)
+        };
+        next.content_hash = page.content_hash.or(self.current.content_hash);
+        next
+    }
+
+    /// The records whose content is not what the store has.
+    async fn changed(&mut self, candidates: Vec<Candidate>) -> Result<Vec<Item>, SyncRefusal> {
+        let ids: Vec<RecordId> = candidates.iter().map(|candidate| candidate.raw.id.clone()).collect();
+        let stored = self.lookup(&ids).await?;
+        let mut items = Vec::new();
+        for (candidate, stored) in candidates.into_iter().zip(stored) {
+            if stored == Some(candidate.digest) {
+                self.report.unchanged += 1;
+            } else {
+                items.push(self.shaper.item(candidate)?);
+            }
+        }
+        Ok(items)
+    }
+
+    async fn stubs(
+        &mut self,
+        real: &HashSet<RecordId>,
+        live: Option<&HashSet<RecordId>>,
+    ) -> Result<BTreeMap<RecordId, SourceRecord>, SyncRefusal> {
+        let mut stubs = self.shaper.take_stubs();
+        stubs.retain(|id, _| !real.contains(id));
+        let ids: Vec<RecordId> = stubs.keys().cloned().collect();
+        let stored = self.lookup(&ids).await?;
+        Ok(stubs_to_send(stubs, &stored, live))
+    }
+
+    async fn lookup(&self, ids: &[RecordId]) -> Result<Vec<Option<Digest256>>, SyncRefusal> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let digests = &self.runner.ports.committer.digests;
+        self.runner.store_call(digests.lookup(&self.plan.connector, &self.plan.stream, ids)).await
+    }
+
+    /// Withdrawals of records that are live. A source that repeats itself at the edge of two deltas is not an error.
+    async fn withdrawals(&self, gone: Vec<(RecordId, String)>) -> Result<Vec<Withdrawal>, SyncRefusal> {
+        let ids: Vec<RecordId> = gone.iter().map(|(id, _)| id.clone()).collect();
+        let stored = self.lookup(&ids).await?;
+        let live = gone.into_iter().zip(stored).filter(|(_, stored)| stored.is_some());
+        Ok(live.map(|((id, reason), _)| Withdrawal { entity: self.entity(id), reason }).collect())
+    }
+
+    fn entity(&self, record_id: RecordId) -> EntityRef {
+        EntityRef { stream: self.plan.stream.clone(), record_id }
+    }
+
+    /// The live set of the sweep's last page, when it has to be sent. Only a sweep that was read as a whole knows the stubs
+    /// its records need; a resumed one leaves the withdrawals to the next.
+    fn live_set(&mut self, listed: &HashSet<RecordId>, nothing_else: bool) -> Option<Vec<EntityRef>> {
+        let has_stubs = self.plan.edges.iter().any(|edge| edge.stub_mapping.is_some());
+        if has_stubs && !self.from_start {
+            return None;
+        }
+        let mut ids: Vec<RecordId> = listed.union(&self.live_stubs).cloned().collect();
+        ids.sort_unstable();
+        let live: Vec<EntityRef> = ids.into_iter().map(|id| self.entity(id)).collect();
+        let digest = digest::live_set(&live);
+        if nothing_else && self.progress.live_set == Some(digest) {
+            return None;
+        }
+        self.progress.live_set = Some(digest);
+        Some(live)
+    }
+
+    async fn send(
+        &mut self,
+        mode: IngestMode,
+        parts: Vec<Part>,
+        extra: Extra,
+        next: SourceCheckpoint,
+        last: bool,
+    ) -> Result<(), SyncRefusal> {
+        let nothing = parts.is_empty() && extra.withdrawals.is_empty() && extra.live.is_none();
+        if nothing {
+            self.parts_done = 0;
+            self.current = next;
+            return Ok(());
+        }
+        self.check_contract(last).await?;
+        let mut parts = parts.into_iter();
+        let mut part = parts.next().unwrap_or_default();
+        for following in parts {
+            let mut between = self.current.clone();
+            between.position = mark_part(&self.current.position, self.parts_done + 1);
+            let batch_mode = if mode == IngestMode::Delta { mode } else { IngestMode::Full };
+            self.commit(batch_mode, part, Extra::default(), between).await?;
+            self.parts_done += 1;
+            part = following;
+        }
+        let batch_mode = match (mode, &extra.live) {
+            (_, Some(_)) => IngestMode::Reconcile,
+            (IngestMode::Delta, None) => IngestMode::Delta,
+            _ => IngestMode::Full,
+        };
+        let next = self.moved(next, &part, &extra);
+        self.commit(batch_mode, part, extra, next.clone()).await?;
+        self.parts_done = 0;
+        self.current = next;
+        Ok(())
+    }
+
+    /// A checkpoint must move with every batch. Where the position and the marks end up where they were, as on a source of
+    /// one page, the content hash tells the two apart.
+    fn moved(&self, mut next: SourceCheckpoint, part: &Part, extra: &Extra) -> SourceCheckpoint {
+        if self.accepted.as_ref() == Some(&next) {
+            let before = digest::checkpoint(&next);
+            let mut fields: Vec<&[u8]> = vec![before.as_bytes()];
+            fields.extend(part.records.iter().map(|record| record.content_digest.as_bytes().as_slice()));
+            fields.extend(extra.withdrawals.iter().map(|gone| gone.entity.record_id.as_str().as_bytes()));
+            let live = extra.live.as_deref().map(digest::live_set);
+            fields.extend(live.as_ref().map(|digest| digest.as_bytes().as_slice()));
+            next.content_hash = Some(digest::framed("scion/sweep-content/v1", &fields));
+        }
+        next
+    }
+
+    pub(super) async fn commit_empty(&mut self, next: SourceCheckpoint) -> Result<(), SyncRefusal> {
+        self.commit(IngestMode::Delta, Part::default(), Extra::default(), next).await
+    }
+
+    async fn commit(
+        &mut self,
+        mode: IngestMode,
+        part: Part,
+        extra: Extra,
+        next: SourceCheckpoint,
+    ) -> Result<(), SyncRefusal> {
+        let empty_live = extra.live.as_ref().is_some_and(Vec::is_empty);
+        let batch = SourceBatch {
+            connector: self.plan.connector.clone(),
+            mode,
+            strict_schema: self.plan.strict_schema,
+            records: part.records,
+            relationships: part.relationships,
+            provider_checkpoint: next,
+            expected_previous_checkpoint: self.accepted.clone(),
+            authoritative_live_ids: extra.live,
+            empty_authoritative_approval: self.plan.empty_approval.clone().filter(|_| empty_live),
+            withdrawals: extra.withdrawals,
+        };
+        self.report.cursor_offered = Some(batch.provider_checkpoint.clone());
+        let verified = self.runner.ports.committer.commit(&batch).await?;
+        let evidence = BatchEvidence::of(&batch, &verified, &self.plan.contract_iri);
+        self.report.submitted += evidence.records - part.stubs;
+        self.report.stubs += part.stubs;
+        self.report.relationships += evidence.relationships;
+        self.report.withdrawn += evidence.withdrawn;
+        let first = self.report.batches.is_empty();
+        self.progress.sequence += 1;
+        self.progress.last_receipt = Some(evidence.receipt_id.clone());
+        self.report.batches.push(evidence);
+        self.accepted = Some(batch.provider_checkpoint);
+        self.report.cursor_after.clone_from(&self.accepted);
+        // The document follows the first receipt of a cycle, so that the accepted contract is durable with the first batch,
+        // and the end of the cycle. In between the store's own status is the authority.
+        if first { self.save().await } else { Ok(()) }
+    }
+}
+
+fn check_page(
+    mode: IngestMode,
+    ids: &HashSet<RecordId>,
+    listed: Option<&HashSet<RecordId>>,
+    gone: &[(RecordId, String)],
+) -> Result<(), SyncRefusal> {
+    let refuse = |refusal: BatchRefusal| Err(SinkRefusal::from(refusal).into());
+    if mode != IngestMode::Delta && !gone.is_empty() {
+        return refuse(BatchRefusal::NotInMode { what: "a withdrawal", mode: mode.as_str() });
+    }
+    if let Some(index) = gone.iter().position(|(id, _)| ids.contains(id)) {
+        return refuse(BatchRefusal::ObservedAndWithdrawn { index });
+    }
+    match (mode, listed) {
+        (IngestMode::Reconcile, None) => refuse(BatchRefusal::LiveSetMissing),
+        (IngestMode::Reconcile, Some(listed)) if !ids.is_subset(listed) => refuse(BatchRefusal::NotLive { index: 0 }),
+        _ => Ok(()),
+    }
+}

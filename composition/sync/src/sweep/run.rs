@@ -1,0 +1,278 @@
+//! One cycle of one stream, page after page.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use scion_domain::id::{Digest256, RecordId};
+use scion_domain::json::{Json, JsonObject};
+use scion_domain::mcp::McpRefusal;
+use scion_domain::model::{IngestMode, SourceCheckpoint};
+use scion_domain::refusal::Retry;
+use scion_domain::retry::{Attempt, Decision};
+use scion_domain::source::{PageRequest, SourceContract, SourcePage, SourceRefusal};
+use scion_domain::sync::SyncRefusal;
+use scion_ports::SourceAdapter;
+use tokio_util::sync::CancellationToken;
+
+use super::parts::unmark;
+use super::plan::StreamPlan;
+use super::progress::Progress;
+use super::shape::Shaper;
+use super::{ContractBinding, SourceSyncRunner};
+use crate::deadline::Deadline;
+use crate::events;
+use crate::fault::CommitPoint;
+use crate::report::{SourceSyncReport, SyncState};
+
+/// The state of one cycle.
+pub(super) struct Sweep<'a> {
+    pub(super) runner: &'a SourceSyncRunner,
+    pub(super) plan: &'a StreamPlan,
+    pub(super) source: &'a dyn SourceAdapter,
+    pub(super) binding: &'a dyn ContractBinding,
+    pub(super) cancel: &'a CancellationToken,
+    pub(super) report: &'a mut SourceSyncReport,
+    pub(super) progress: Progress,
+    /// As last read or written, to tell whether there is anything to write.
+    pub(super) saved: Progress,
+    pub(super) shaper: Shaper<'a>,
+    /// What the store has accepted.
+    pub(super) accepted: Option<SourceCheckpoint>,
+    /// Where the sweep stands; ahead of `accepted` while pages had nothing to send.
+    pub(super) current: SourceCheckpoint,
+    /// Parts of the current page that are committed.
+    pub(super) parts_done: u64,
+    /// The watermark changes are asked for since; `None` in a full sweep.
+    pub(super) since: Option<String>,
+    /// Changes announced when the contract was last looked at.
+    pub(super) generation: u64,
+    /// The sweep began at its first page in this cycle.
+    pub(super) from_start: bool,
+    /// Stubs referenced by the sweep so far, live although the source does not list them.
+    pub(super) live_stubs: HashSet<RecordId>,
+}
+
+impl SourceSyncRunner {
+    pub(super) async fn run(
+        &self,
+        plan: &StreamPlan,
+        source: &dyn SourceAdapter,
+        binding: &dyn ContractBinding,
+        cancel: &CancellationToken,
+        report: &mut SourceSyncReport,
+    ) -> Result<(), SyncRefusal> {
+        if cancel.is_cancelled() {
+            return Err(SyncRefusal::Cancelled);
+        }
+        let mut progress = self.load(&plan.connector, &plan.stream).await?;
+        self.respect_hold(plan, &mut progress).await?;
+        plan.check_sink(self.ports.committer.sink.capabilities())?;
+        let generation = binding.generation();
+        binding.check().await?;
+        let contract = self.read_contract(source, cancel).await?;
+        let saved = progress.clone();
+        self.gate(plan, &mut progress, &contract, Digest256::ZERO).await?;
+        self.reach(CommitPoint::BeforeStatus).await;
+        let status = self.store_call(self.ports.committer.sink.status(&plan.connector, &plan.stream)).await?;
+        let accepted = status.accepted_checkpoint;
+        report.cursor_before.clone_from(&accepted);
+        report.cursor_after.clone_from(&accepted);
+        let current = accepted.clone().unwrap_or_else(|| SourceCheckpoint::start(plan.stream.clone()));
+        let mut sweep = Sweep {
+            runner: self,
+            plan,
+            source,
+            binding,
+            cancel,
+            report,
+            shaper: Shaper::new(plan, contract.fingerprint),
+            progress,
+            saved,
+            accepted,
+            current,
+            parts_done: 0,
+            since: None,
+            generation,
+            from_start: true,
+            live_stubs: HashSet::new(),
+        };
+        sweep.resume().await?;
+        sweep.pages().await
+    }
+
+    /// Reads the live contract under the same retries as a page.
+    async fn read_contract(
+        &self,
+        source: &dyn SourceAdapter,
+        cancel: &CancellationToken,
+    ) -> Result<SourceContract, SyncRefusal> {
+        self.with_retries(cancel, "tools/list", || source.contract()).await
+    }
+
+    /// Tries a read until it succeeds, cannot succeed, or the attempts are used up.
+    pub(super) async fn with_retries<T, F>(
+        &self,
+        cancel: &CancellationToken,
+        operation: &str,
+        mut read: impl FnMut() -> F,
+    ) -> Result<T, SyncRefusal>
+    where
+        F: Future<Output = Result<T, SourceRefusal>>,
+    {
+        let deadline = Deadline::after(self.clock(), self.budget.page_time);
+        let mut number = 1;
+        loop {
+            // Half of what is left, so that an attempt that hangs leaves time for another.
+            let limit = deadline.remaining() / 2;
+            let refusal = match deadline.run(limit, read()).await {
+                Some(Ok(value)) => return Ok(value),
+                Some(Err(refusal)) => refusal,
+                None => McpRefusal::Timeout { operation: operation.to_owned(), seconds: limit.as_secs() }.into(),
+            };
+            let again = refusal.can_retry() && !SyncRefusal::from(refusal.clone()).ends_session();
+            let attempt = Attempt {
+                number,
+                retry: if again { Retry::Later } else { Retry::Never },
+                idempotent: true,
+                not_sent: false,
+                retry_after: None,
+                remaining: Some(deadline.remaining()),
+            };
+            let mut random = [0u8; 8];
+            self.ports.entropy.fill(&mut random);
+            let Decision::After(wait) = self.budget.retry.decide(&attempt, u64::from_le_bytes(random)) else {
+                return Err(refusal.into());
+            };
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(SyncRefusal::Cancelled),
+                () = self.clock().sleep(wait) => {}
+            }
+            number += 1;
+        }
+    }
+}
+
+impl Sweep<'_> {
+    /// Decides where the sweep goes on and whether changes only are wanted.
+    ///
+    /// A changed shape needs a full sweep, because a delta would never read the old records again. It is noted before its
+    /// first page, so that an interrupted one resumes as what it is.
+    async fn resume(&mut self) -> Result<(), SyncRefusal> {
+        let shape = Some(self.plan.shape);
+        if self.progress.shape == shape {
+            self.since = self.current.watermark.clone();
+        } else if self.progress.sweep_shape != shape {
+            self.current.position = Json::Object(JsonObject::new());
+            self.current.pending_watermark = None;
+            self.progress.sweep_shape = shape;
+            self.save().await?;
+        }
+        self.from_start = !self.current.is_mid_sweep();
+        let (position, parts) = unmark(&self.current.position);
+        self.current.position = position;
+        self.parts_done = parts;
+        Ok(())
+    }
+
+    async fn pages(&mut self) -> Result<(), SyncRefusal> {
+        let started = self.runner.clock().monotonic();
+        loop {
+            let elapsed: Duration = self.runner.clock().monotonic().saturating_sub(started);
+            if self.cancel.is_cancelled() {
+                return self.stop(SyncState::Cancelled).await;
+            }
+            if !self.runner.budget.allows(self.report.pages, self.report.seen, elapsed) {
+                return self.stop(SyncState::Partial).await;
+            }
+            let page = match self.fetch().await {
+                Err(SyncRefusal::Cancelled) => return self.stop(SyncState::Cancelled).await,
+                other => other?,
+            };
+            self.report.pages += 1;
+            let exhausted = page.next_position.is_none();
+            self.take(page).await?;
+            self.runner.ports.events.emit(events::page_done(self.report));
+            if exhausted {
+                self.report.exhausted = true;
+                return self.stop(SyncState::Complete).await;
+            }
+        }
+    }
+
+    async fn fetch(&mut self) -> Result<SourcePage, SyncRefusal> {
+        let request = PageRequest { position: self.current.position.clone(), watermark: self.since.clone() };
+        let runner = self.runner;
+        let (source, request) = (self.source, &request);
+        let page = runner
+            .with_retries(self.cancel, &self.plan.tool, || async move {
+                runner.reach(CommitPoint::BeforeFetch).await;
+                let page = source.read_page(request).await;
+                runner.reach(CommitPoint::AfterFetch).await;
+                page
+            })
+            .await?;
+        Ok(page)
+    }
+
+    /// Ends the cycle in order: progress that pages without changes made in memory becomes durable, then the document.
+    async fn stop(&mut self, state: SyncState) -> Result<(), SyncRefusal> {
+        let start = SourceCheckpoint::start(self.plan.stream.clone());
+        let accepted = self.accepted.as_ref().unwrap_or(&start);
+        if self.parts_done == 0 && *accepted != self.current {
+            self.check_contract(true).await?;
+            let next = self.current.clone();
+            self.commit_empty(next).await?;
+        }
+        if state == SyncState::Complete && self.progress.shape != Some(self.plan.shape) {
+            self.progress.shape = Some(self.plan.shape);
+            self.progress.sweep_shape = None;
+        }
+        self.report.state = state;
+        self.progress.mode = Some(self.report.mode);
+        self.progress.last_state = Some(state_word(state).to_owned());
+        if self.progress != self.saved {
+            self.save().await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn save(&mut self) -> Result<(), SyncRefusal> {
+        self.runner.save(&mut self.progress, &self.plan.connector, &self.plan.stream).await?;
+        self.saved = self.progress.clone();
+        Ok(())
+    }
+
+    /// Looks at the contract again: when the server announced a change, and before the last commit of a sweep, because
+    /// not every server announces.
+    pub(super) async fn check_contract(&mut self, last: bool) -> Result<(), SyncRefusal> {
+        let generation = self.binding.generation();
+        if !last && generation == self.generation {
+            return Ok(());
+        }
+        self.binding.check().await?;
+        let live = self.runner.read_contract(self.source, self.cancel).await?;
+        let runner = self.runner;
+        runner.gate(self.plan, &mut self.progress, &live, Digest256::ZERO).await?;
+        self.generation = generation;
+        Ok(())
+    }
+
+    pub(super) fn note_mode(&mut self, mode: IngestMode) {
+        if self.report.pages == 1 || mode == IngestMode::Reconcile {
+            self.report.mode = mode;
+        }
+    }
+}
+
+const fn state_word(state: SyncState) -> &'static str {
+    match state {
+        SyncState::Complete => "complete",
+        SyncState::Partial => "partial",
+        SyncState::Failed => "failed",
+        SyncState::Blocked => "blocked",
+        SyncState::Cancelled => "cancelled",
+        SyncState::Quarantined => "quarantined",
+        SyncState::Paused => "paused",
+    }
+}
