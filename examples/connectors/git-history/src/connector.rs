@@ -78,8 +78,12 @@ fn list_commit_files(history: &Arc<History>) -> Tool {
         .description("Every file that a commit of the history touched")
         .title_field("name")
         .for_each("commits", "commit", "id")
-        .preset("max_fan_out", 1_000_000_u64)
-        .page("page", Some("page_size"), 1_000)
+        // The largest fan-out there is; the silent one would stop after 200 commits.
+        .preset("max_fan_out", 100_000_u64)
+        // Asking for the size as a fixed argument tells the runner that a shorter page is the last one. That spares one
+        // call per commit; where the size is a paging parameter, a server might cut pages, so only an empty page ends.
+        .page("page", None, 1_000)
+        .argument("page_size", 1_000)
         .mapping(Mapping::class("File").same_names(&["name", "extension", "directory"]));
     let tool = Tool::read("git_list_commit_files")
         .title("List the files of a commit")
