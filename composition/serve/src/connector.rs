@@ -1,6 +1,6 @@
 //! The connector as its author declares it, and the checks that turn it into a surface.
 
-use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI};
+use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI, SOURCE_META_KEY};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
@@ -10,6 +10,7 @@ use crate::answer::Output;
 use crate::changes::ChangeNotifier;
 use crate::declaration::{self, BoundSource};
 use crate::surface::{ServedResource, ServedTool};
+use crate::tool::ToolBuilder;
 use crate::{Identity, Mapping, ResourceModel, ServedSurface, Source, TextResource, Tool, checks};
 
 /// Where the server says that it is well (1.1).
@@ -121,20 +122,30 @@ impl ConnectorBuilder {
         let sources: Vec<BoundSource<'_>> = on_tools.chain(by_name).collect();
         sources.iter().try_for_each(|bound| checks::source(bound, &specs))?;
         let mappings = declaration::mappings(&sources, &self.mappings)?;
-        let declared = declaration::assemble(connector.as_str(), &sources, &mappings, &self.models)?;
+        let described: Vec<_> = specs.iter().map(|spec| describe(spec, tool_meta(&spec.name, &sources))).collect();
+        let declared = declaration::assemble(&connector, &described, &sources, &mappings, &self.models)?;
 
         let resources = self.resources(&connector, declared.to_text());
         checks::unique(resources.iter().map(|served| served.description.uri.as_str()), |uri| {
             ConnectorRefusal::DuplicateResource { uri }
         })?;
-        let metas: Vec<_> = specs.iter().map(|spec| tool_meta(&spec.name, &sources)).collect();
         let identity = SurfaceIdentity {
             name: self.identity.name,
             version: self.identity.version,
             title: self.title,
             instructions: self.instructions,
         };
-        let tools = self.tools.into_iter().zip(metas).map(|(tool, meta)| serve(tool, meta)).collect();
+        let tools = self
+            .tools
+            .into_iter()
+            .zip(described)
+            .map(|(Tool { spec, handler }, description)| ServedTool {
+                description,
+                output: Output::of(spec.output.as_ref()),
+                inputs: spec.inputs,
+                handler,
+            })
+            .collect();
         Ok(ServedSurface::new(identity, connector, tools, resources, self.notifier))
     }
 
@@ -171,21 +182,19 @@ fn tool_meta(tool: &str, sources: &[BoundSource<'_>]) -> Option<Json> {
     (!items.is_empty()).then(|| items.into())
 }
 
-fn serve(tool: Tool, sources: Option<Json>) -> ServedTool {
-    let Tool { spec, handler } = tool;
-    let output = Output::of(spec.output.as_ref());
-    let mut meta = spec.meta;
+/// The tool as listed.
+fn describe(spec: &ToolBuilder, sources: Option<Json>) -> ToolDescription {
+    let mut meta = spec.meta.clone();
     if let Some(sources) = sources {
-        meta.insert("connector_sources".to_owned(), sources);
+        meta.insert(SOURCE_META_KEY.to_owned(), sources);
     }
-    let description = ToolDescription {
-        name: spec.name,
-        title: spec.title,
-        description: spec.description,
+    ToolDescription {
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        description: spec.description.clone(),
         input_schema: Json::Object(spec.inputs.schema()),
-        output_schema: output.schema(),
+        output_schema: Output::of(spec.output.as_ref()).schema(),
         hints: spec.hints,
         meta,
-    };
-    ServedTool { description, inputs: spec.inputs, output, handler }
+    }
 }
