@@ -90,7 +90,9 @@ impl Walk {
     /// A mapping with known keys; others are noted.
     pub(crate) fn fields<'n>(&mut self, at: &At<'n>, known: &[&str]) -> Option<Fields<'n>> {
         let members = self.members(at)?;
-        for member in members.iter().filter(|member| !known.contains(&member.key.as_str())) {
+        // The closest key is looked for only while somebody will read it.
+        let room = ConfigProblems::LIMIT.saturating_sub(self.problems.len());
+        for member in members.iter().filter(|member| !known.contains(&member.key.as_str())).take(room) {
             let refusal = ConfigRefusal::UnknownKey { hint: hint(&member.key, known) };
             self.note(member.place, &join(&at.path, &member.key), refusal);
         }

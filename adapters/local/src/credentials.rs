@@ -65,33 +65,61 @@ impl CredentialProvider for EnvCredentials {
 
 #[cfg(test)]
 mod tests {
+    use scion_domain::json::{Json, parse};
+
     use super::*;
 
-    async fn resolve(reference: &str) -> Result<String, CredentialRefusal> {
+    fn vectors(section: &str) -> Vec<Json> {
+        let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/vectors/references.json"));
+        let cases = parse(text).unwrap().get(section).unwrap().as_array().unwrap().to_vec();
+        assert!(!cases.is_empty());
+        cases
+    }
+
+    fn text<'c>(case: &'c Json, member: &str) -> &'c str {
+        case.get(member).and_then(Json::as_str).unwrap_or_default()
+    }
+
+    async fn resolve(connector: &str, reference: &str) -> Result<String, CredentialRefusal> {
         let provider = EnvCredentials::new(|name| match name {
-            "PRESENT" => Some("value".to_owned()),
+            "PRESENT" | "ANY" => Some("value".to_owned()),
             "EMPTY" => Some(String::new()),
             _ => None,
         });
         let request = CredentialRequest {
-            connector: ConnectorName::parse("desk").unwrap(),
+            connector: ConnectorName::parse(connector).unwrap(),
             reference: SecretRef::parse(reference).unwrap(),
         };
         provider.resolve(&request).await.map(|secret| secret.expose().clone())
     }
 
     #[tokio::test]
-    async fn a_set_variable_resolves_and_everything_else_is_refused_by_kind() {
-        assert_eq!(resolve("env://PRESENT").await.unwrap(), "value");
-        for missing in ["env://EMPTY", "env://ABSENT"] {
-            let expected = CredentialRefusal::Missing { reference: missing.to_owned() };
-            assert_eq!(resolve(missing).await, Err(expected));
+    async fn every_resolution_of_the_vectors() {
+        for case in vectors("resolution") {
+            let reference = text(&case, "reference");
+            if SecretRef::parse(reference).is_err() {
+                assert_eq!(text(case.get("error").unwrap(), "type"), "SecretReferenceError");
+                continue;
+            }
+            let resolved = resolve("desk", reference).await;
+            match &resolved {
+                Ok(value) => assert_eq!(value, text(&case, "ok")),
+                Err(refusal) => {
+                    assert!(case.get("error").is_some(), "{reference}");
+                    let no_provider = matches!(refusal, CredentialRefusal::NoProvider { .. });
+                    assert_eq!(no_provider, reference.starts_with("openbao"), "{reference}");
+                    assert!(no_provider || matches!(refusal, CredentialRefusal::Missing { .. }), "{reference}");
+                }
+            }
         }
-        for own in ["openbao://apps/desk#T", "openbao://apps/desk/sub#T"] {
-            assert_eq!(resolve(own).await, Err(CredentialRefusal::NoProvider { scheme: "openbao".to_owned() }));
-        }
-        for other in ["openbao://apps/other#T", "openbao://apps/desk2#T"] {
-            assert!(matches!(resolve(other).await, Err(CredentialRefusal::OutOfScope { .. })), "{other}");
+    }
+
+    #[tokio::test]
+    async fn every_scope_of_the_vectors() {
+        for case in vectors("connector_scope") {
+            let resolved = resolve(text(&case, "connector"), text(&case, "reference")).await;
+            let outside = matches!(resolved, Err(CredentialRefusal::OutOfScope { .. }));
+            assert_eq!(outside, case.get("error").is_some(), "{}", text(&case, "reference"));
         }
         assert_eq!(format!("{:?}", EnvCredentials::of_process()), "EnvCredentials");
     }
