@@ -30,10 +30,10 @@ pub mod secret;
 pub mod settings;
 pub mod sink;
 pub mod source;
+pub mod surface;
 pub mod sync;
 #[cfg(test)]
 pub(crate) mod test_vectors;
-pub mod surface;
 pub mod time;
 pub mod values;
 pub mod work;

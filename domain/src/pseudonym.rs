@@ -89,30 +89,6 @@ impl Pseudonymizer {
             properties.remove(name);
         }
     }
-
-    /// Renames the records of one change set, and the edge ends that name one of them; other ends stay. `records` gives
-    /// type, id and properties of each record. Nothing is changed when one of them is refused.
-    pub fn project<'a>(
-        &self,
-        records: impl IntoIterator<Item = (&'a str, &'a mut String, &'a mut JsonObject)>,
-        ends: impl IntoIterator<Item = &'a mut String>,
-    ) -> Result<(), PseudonymRefusal> {
-        let mut renamed = Vec::new();
-        for (record_type, id, properties) in records {
-            renamed.push((self.pseudonym(record_type, id)?, id, properties));
-        }
-        let mut names = std::collections::HashMap::with_capacity(renamed.len());
-        for (name, id, properties) in renamed {
-            names.insert(std::mem::replace(id, name.clone()), name);
-            self.redact(properties);
-        }
-        for end in ends {
-            if let Some(name) = names.get(end.as_str()) {
-                end.clone_from(name);
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -156,21 +132,10 @@ mod tests {
 
     /// Proves: SDK-SOURCE-INGEST-R004.34
     #[test]
-    fn a_change_set_is_renamed_whole_or_not_at_all() {
-        let pseudonymizer = desk(&["mail"]);
-        let (mut ada, mut bob) = ("101".to_owned(), "102".to_owned());
-        let properties = || JsonObject::from([("mail".to_owned(), "x".into()), ("role".to_owned(), "y".into())]);
-        let (mut a, mut b) = (properties(), properties());
-        let mut ends = ["101".to_owned(), "elsewhere".to_owned()];
-        pseudonymizer.project([("Person", &mut ada, &mut a), ("Agent", &mut bob, &mut b)], &mut ends).unwrap();
-        assert_eq!(ada, pseudonymizer.pseudonym("Person", "101").unwrap());
-        assert_eq!(bob, pseudonymizer.pseudonym("Agent", "102").unwrap());
-        assert_eq!(ends, [ada.clone(), "elsewhere".to_owned()]);
-        assert_eq!(a.keys().collect::<Vec<_>>(), ["role"]);
-
-        let (mut first, mut empty) = ("1".to_owned(), String::new());
-        let refused = pseudonymizer.project([("P", &mut first, &mut a), ("P", &mut empty, &mut b)], []);
-        assert_eq!((refused, first.as_str()), (Err(PseudonymRefusal::EmptyId), "1"));
+    fn redacted_properties_are_dropped_and_others_stay() {
+        let mut properties = JsonObject::from([("mail".to_owned(), "x".into()), ("role".to_owned(), "y".into())]);
+        desk(&["mail", "absent"]).redact(&mut properties);
+        assert_eq!(properties.keys().collect::<Vec<_>>(), ["role"]);
     }
 
     #[test]
