@@ -53,7 +53,7 @@ refusals! {
             "`{key}` is missing", "add it";
         /// Another kind of value was expected.
         WrongType { expected: &'static str, found: &'static str } => "config_wrong_type", CallerMistake, Never,
-            "expected {expected}, found {found}", "change the value; text that looks like something else needs quotes";
+            "expected {expected}, found {found}", "write that kind of value; text that looks like a number or a boolean needs quotes";
         /// A value outside its bounds.
         OutOfRange { expected: &'static str } => "config_out_of_range", CallerMistake, Never,
             "must be {expected}", "choose a value in that range";
