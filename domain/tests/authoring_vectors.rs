@@ -1,5 +1,7 @@
 //! Declaring sources in code, against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use scion_domain::declaration::descriptor::{self, Descriptor, OntologyTerms};

@@ -1,5 +1,7 @@
 //! Cursor strategies against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::time::Duration;
@@ -10,7 +12,7 @@ use scion_domain::cursor::{
 use scion_domain::json::Json;
 use support::Vectors;
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 fn strategy(name: &str) -> CursorStrategy {
     match name {

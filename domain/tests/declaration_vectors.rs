@@ -1,5 +1,7 @@
 //! The declaration against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use scion_domain::declaration::{ConnectorDeclaration, DeclarationRefusal, SyncPreset};
@@ -18,7 +20,7 @@ fn place(field: &str, prefix: &str) -> Option<String> {
     let mut out = prefix.to_owned();
     for part in path.split('.').filter(|part| *part != "(root)") {
         if part.bytes().all(|b| b.is_ascii_digit()) {
-            out.push_str(&format!("[{part}]"));
+            out.extend(["[", part, "]"]);
         } else {
             out.push_str(if out.is_empty() { "" } else { "." });
             out.push_str(part);
@@ -52,7 +54,7 @@ fn full(source: &scion_domain::declaration::SourceSpec) -> Json {
                 ("target_id_key", edge.target_id_key.as_deref().into()),
                 ("target_id_template", edge.target_id_template.as_str().into()),
                 ("target_fields", fields.into()),
-                ("target_stream", edge.target_stream.as_ref().map(|s| s.as_str()).into()),
+                ("target_stream", edge.target_stream.as_ref().map(StreamName::as_str).into()),
             ])
         })
         .collect();

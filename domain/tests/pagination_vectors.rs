@@ -1,5 +1,7 @@
 //! Paging of sync presets against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use scion_domain::json::{Json, read_dotted, write_dotted};

@@ -1,5 +1,7 @@
 //! What a runner selects and does, against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::collections::{BTreeMap, HashSet};

@@ -1,5 +1,7 @@
 //! HTTP walkers and tool pages against the golden vectors.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use scion_domain::json::{Json, JsonObject};

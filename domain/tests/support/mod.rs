@@ -1,6 +1,7 @@
 //! Reading the golden vectors.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests read the vectors and fail by panicking")]
 
 use scion_domain::declaration::SyncPreset;
 use scion_domain::id::StreamName;
