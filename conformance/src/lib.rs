@@ -10,3 +10,6 @@ pub mod fixtures;
 pub mod reference;
 pub mod report;
 pub mod suites;
+
+/// The file of the embedded graph below a state directory, as `connector-sync` lays it out.
+pub const STORE_FILE: &str = "graph.db";

@@ -90,7 +90,7 @@ fn run(options: &Options) -> Result<(), String> {
 }
 
 fn store(folder: &Path) -> PathBuf {
-    folder.join("state").join(scion_embedded::STORE_FILE)
+    folder.join("state").join(scion_conformance::STORE_FILE)
 }
 
 fn sync(binaries: &Path, folder: &Path, records: u64) -> Result<(f64, f64), String> {

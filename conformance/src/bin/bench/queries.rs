@@ -13,7 +13,8 @@ const ROUNDS: usize = 11;
 
 #[allow(clippy::print_stdout, reason = "this is a command-line program")]
 pub(crate) fn run(store: &Path) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let graph = EmbeddedGraph::open_read_only(store).map_err(|refusal| refusal.to_string())?;
     println!("\n| query | rows | median ms |\n|---|---|---|");
     let found = runtime.block_on(ask(&graph, "SELECT ?r ?t WHERE { ?r seeded_source:title ?t } LIMIT 1"))?;

@@ -8,7 +8,8 @@ use scion_embedded::EmbeddedGraph;
 use scion_ports::{GraphQuery, StreamCatalog};
 
 fn with_graph<T>(store: &Path, work: impl AsyncFnOnce(&EmbeddedGraph) -> Result<T, String>) -> Result<T, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let graph = EmbeddedGraph::open_read_only(store).map_err(|refusal| refusal.to_string())?;
     runtime.block_on(work(&graph))
 }
@@ -25,7 +26,10 @@ pub(crate) fn triples(store: &Path) -> Result<BTreeSet<String>, String> {
             Ok(QueryAnswer::Graph { triples, truncated: false }) => {
                 Ok(triples.into_iter().map(|triple| format!("{triple:?}")).collect())
             }
-            Ok(other) => Err(format!("the dump got {}", if matches!(other, QueryAnswer::Graph { .. }) { "cut" } else { "something else" })),
+            Ok(other) => Err(format!(
+                "the dump got {}",
+                if matches!(other, QueryAnswer::Graph { .. }) { "cut" } else { "something else" }
+            )),
             Err(refusal) => Err(refusal.to_string()),
         }
     })

@@ -90,7 +90,10 @@ fn run(options: &Options) -> Result<String, String> {
     if graph::batches(disturbed.store())? != batches {
         return Err("a run over an unchanged source submitted something".into());
     }
-    Ok(format!("{kills} kills in {rounds} rounds over {} records: the graph equals an undisturbed one", options.records))
+    Ok(format!(
+        "{kills} kills in {rounds} rounds over {} records: the graph equals an undisturbed one",
+        options.records
+    ))
 }
 
 fn compare(disturbed: &Path, undisturbed: &Path) -> Result<(), String> {

@@ -32,7 +32,7 @@ impl Sync {
                 return Err(format!("{name} is not built; build the workspace with the same profile first"));
             }
         }
-        let store = folder.join("state").join(scion_embedded::STORE_FILE);
+        let store = folder.join("state").join(scion_conformance::STORE_FILE);
         Ok(Self { folder: folder.to_owned(), store, binaries })
     }
 
