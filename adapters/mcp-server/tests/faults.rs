@@ -1,0 +1,189 @@
+//! What goes wrong in a tool or with a client costs one answer, and is named.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use scion_domain::json::Json;
+use scion_domain::surface::TransportRefusal;
+use scion_mcp_server::ServeOptions;
+use scion_serve::{Tool, ToolRefusal};
+use serde_json::{Value, json};
+use support::{Era, Raw, message, toy};
+
+const ERAS: [Era; 2] = [Era::Handshake, Era::Enveloped];
+
+/// Counts the handlers that are under way.
+#[derive(Clone, Default)]
+struct Running(Arc<AtomicUsize>);
+
+struct Guard(Running);
+
+impl Running {
+    fn enter(&self) -> Guard {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Guard(self.clone())
+    }
+
+    async fn becomes(&self, count: usize) {
+        let reached = async {
+            while self.0.load(Ordering::SeqCst) != count {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), reached).await.expect("the expected number of handlers");
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn hanging(running: &Running) -> Tool {
+    let running = running.clone();
+    Tool::read("hang").handle(move |_context, _args| {
+        let guard = running.enter();
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            Ok::<_, ToolRefusal>(Json::Null)
+        }
+    })
+}
+
+fn quick() -> Tool {
+    Tool::read("quick").handle(|_context, _args| async { Ok::<_, ToolRefusal>(Json::from("done")) })
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn cancelling_a_call_drops_its_future() {
+    for era in ERAS {
+        let running = Running::default();
+        let mut client = Raw::open(toy(vec![hanging(&running), quick()]), ServeOptions::default(), era).await;
+        client.send(&message(era, 7, "tools/call", json!({"name": "hang", "arguments": {}}))).await;
+        running.becomes(1).await;
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        client.send(&cancel).await;
+        running.becomes(0).await;
+        assert_eq!(text(&client.call(era, 8, "quick", json!({})).await), "done");
+    }
+}
+
+#[tokio::test]
+async fn dropping_the_transport_cancels_every_call() {
+    let running = Running::default();
+    let mut client = Raw::open(toy(vec![hanging(&running)]), ServeOptions::default(), Era::Handshake).await;
+    for id in 1..=3 {
+        client.send(&message(Era::Handshake, id, "tools/call", json!({"name": "hang", "arguments": {}}))).await;
+    }
+    running.becomes(3).await;
+    client.server.abort();
+    running.becomes(0).await;
+}
+
+#[tokio::test]
+async fn a_tool_that_takes_too_long_is_stopped_and_named() {
+    let running = Running::default();
+    let options = ServeOptions { call_timeout: Duration::from_millis(50), ..ServeOptions::default() };
+    let mut client = Raw::open(toy(vec![hanging(&running)]), options, Era::Handshake).await;
+    let answer = client.call(Era::Handshake, 1, "hang", json!({})).await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(text(&answer).starts_with("tool_timed_out: `hang`"), "{answer}");
+    running.becomes(0).await;
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_costs_one_answer_and_says_nothing_of_why() {
+    let panicking = Tool::read("panic").handle(|_context, _args| async {
+        if std::hint::black_box(true) {
+            panic!("secret of the inside");
+        }
+        Ok::<_, ToolRefusal>(Json::Null)
+    });
+    let mut client = Raw::open(toy(vec![panicking, quick()]), ServeOptions::default(), Era::Handshake).await;
+    let answer = client.call(Era::Handshake, 1, "panic", json!({})).await;
+    assert!(text(&answer).starts_with("tool_panicked: ") && !answer.to_string().contains("secret"), "{answer}");
+    assert_eq!(text(&client.call(Era::Handshake, 2, "quick", json!({})).await), "done");
+}
+
+#[tokio::test]
+async fn an_answer_over_its_bound_is_refused_not_cut() {
+    let large = Tool::read("large").handle(|_context, _args| async { Ok::<_, ToolRefusal>("x".repeat(2_000).into()) });
+    let options = ServeOptions { max_answer_bytes: 1_000, ..ServeOptions::default() };
+    let mut client = Raw::open(toy(vec![large]), options, Era::Handshake).await;
+    let answer = client.call(Era::Handshake, 1, "large", json!({})).await;
+    assert!(text(&answer).starts_with("tool_answer_too_large: "), "{answer}");
+}
+
+#[tokio::test]
+async fn calls_over_the_bound_wait_their_turn() {
+    let running = Running::default();
+    let options = ServeOptions { max_calls: 2, ..ServeOptions::default() };
+    let mut client = Raw::open(toy(vec![hanging(&running), quick()]), options, Era::Handshake).await;
+    for id in 1..=5 {
+        client.send(&message(Era::Handshake, id, "tools/call", json!({"name": "hang", "arguments": {}}))).await;
+    }
+    running.becomes(2).await;
+    // Listing is not a call, so it goes on.
+    assert!(client.request(Era::Handshake, 9, "tools/list", json!({})).await["result"]["tools"].is_array());
+    for id in 1..=5 {
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        client.send(&cancel).await;
+    }
+    running.becomes(0).await;
+    assert_eq!(text(&client.call(Era::Handshake, 10, "quick", json!({})).await), "done");
+}
+
+#[tokio::test]
+async fn a_request_over_its_bound_is_dropped_and_the_next_one_is_served() {
+    let options = ServeOptions { max_request_bytes: 4_096, ..ServeOptions::default() };
+    let mut client = Raw::open(toy(vec![quick()]), options, Era::Handshake).await;
+    let long =
+        message(Era::Handshake, 1, "tools/call", json!({"name": "quick", "arguments": {"x": "x".repeat(9_000)}}));
+    client.send(&long).await;
+    client.send_text("this is no JSON at all").await;
+    let answer = client.call(Era::Handshake, 2, "quick", json!({})).await;
+    assert_eq!((answer["id"].as_u64(), text(&answer)), (Some(2), "done"));
+}
+
+#[tokio::test]
+async fn what_is_unknown_is_a_protocol_error_with_its_code() {
+    for (era, resource_code) in [(Era::Handshake, -32002), (Era::Enveloped, -32602)] {
+        let mut client = Raw::open(toy(vec![quick()]), ServeOptions::default(), era).await;
+        let answer = client.call(era, 1, "nope", json!({})).await;
+        assert_eq!(answer["error"]["code"], -32602);
+        assert_eq!(answer["error"]["data"]["code"], "surface_unknown_tool");
+        let answer = client.request(era, 2, "resources/read", json!({"uri": "connector://nope"})).await;
+        assert_eq!(answer["error"]["code"], resource_code);
+        assert_eq!(answer["error"]["data"]["code"], "surface_unknown_resource");
+        let answer = client.request(era, 3, "no/such/method", json!({})).await;
+        assert_eq!(answer["error"]["code"], -32601);
+    }
+}
+
+#[tokio::test]
+async fn refused_arguments_are_an_answer_the_caller_can_read() {
+    let mut client = Raw::open(toy(vec![quick()]), ServeOptions::default(), Era::Handshake).await;
+    let answer = client.call(Era::Handshake, 1, "quick", json!({"pgae": 1})).await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(text(&answer).starts_with("argument_unknown: "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_may_leave_at_any_time() {
+    let idle = Raw::serve(toy(vec![]), ServeOptions::default());
+    assert_eq!(idle.hang_up().await, Ok(()));
+    let opened = Raw::open(toy(vec![]), ServeOptions::default(), Era::Handshake).await;
+    assert_eq!(opened.hang_up().await, Ok(()));
+    let mut wrong = Raw::serve(toy(vec![]), ServeOptions::default());
+    wrong.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    assert_eq!(wrong.server.await.unwrap(), Err(TransportRefusal::Opening));
+}
