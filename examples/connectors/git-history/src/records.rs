@@ -15,7 +15,7 @@ pub fn commit(commit: &Commit) -> Json {
     let parents: Vec<Json> = commit.parents.iter().map(|id| id.as_str().into()).collect();
     Json::from([
         ("id", commit.id.as_str().into()),
-        ("short", commit.id.get(..12).unwrap_or(&commit.id).into()),
+        ("short", short(&commit.id).into()),
         ("summary", commit.summary.as_str().into()),
         ("message", bounded(&commit.body, MAX_BODY).into()),
         ("committed_at", commit.committed_at.clone().into()),
@@ -55,6 +55,13 @@ pub fn tag(tag: &Tag) -> Json {
     ])
 }
 
+/// The first 12 digits of an id, or as many more as it takes to hold a letter: a run of digits alone looks like a telephone
+/// number to a privacy guard.
+fn short(id: &str) -> &str {
+    let letter = id.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(0);
+    id.get(..12.max(letter + 1)).unwrap_or(id)
+}
+
 /// At most so many characters, never half of one.
 fn bounded(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
@@ -72,6 +79,13 @@ mod tests {
         assert_eq!(member("a/b/c.tar.gz", "extension"), "gz");
         assert_eq!(member(".gitignore", "extension"), "");
         assert_eq!(member("Makefile", "directory"), "");
+    }
+
+    #[test]
+    fn a_short_id_is_never_all_digits() {
+        assert_eq!(short("0123456789abcdef"), "0123456789ab");
+        assert_eq!(short("012345678901234a99"), "012345678901234a");
+        assert_eq!(short("0123"), "0123");
     }
 
     #[test]

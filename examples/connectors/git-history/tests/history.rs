@@ -64,7 +64,7 @@ fn authors_are_known_by_a_digest_and_never_by_an_address() {
         assert!(authors.iter().any(|author| author.id == commit.author_id));
     }
     assert!(!format!("{authors:?}{commits:?}").contains("example"));
-    assert_eq!(authors[0].id.len(), 16);
+    assert_eq!(authors[0].id.len(), 17);
 }
 
 #[test]

@@ -81,7 +81,7 @@ async fn the_served_declaration_says_all_a_runner_needs() {
     let edges: Vec<_> = declared
         .sources
         .iter()
-        .flat_map(|source| source.edges.iter().map(|edge| (source, edge)))
+        .flat_map(|source| source.edges.iter().map(move |edge| (source, edge)))
         .map(|(source, edge)| {
             (source.source_id.as_str(), edge.relationship.as_str(), edge.target_stream.as_ref().unwrap().as_str())
         })

