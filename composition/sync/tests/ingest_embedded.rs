@@ -190,6 +190,36 @@ async fn a_changed_declaration_and_an_undeclared_type_are_refused_and_nothing_mo
     assert_eq!(graph.status(&binding.connector, &binding.stream).await.unwrap(), before);
 }
 
+/// Ids and values at the edge of what a vendor may send arrive as they were.
+#[tokio::test]
+async fn unusual_ids_and_numbers_arrive_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, service) = process(&folder.path().join("graph.sqlite"));
+    import(&graph, &declaration()).await;
+    let stream = SourceStream::for_declaration(&declaration(), "tickets".parse().unwrap()).unwrap().ingest(service);
+    let long = "x".repeat(8192);
+    let ids = [
+        "line\nbreak",
+        "quo\"te",
+        "'; DROP TABLE records; --",
+        "<a>&b",
+        "\u{202e}\u{1d54f}",
+        "a",
+        "\u{430}",
+        " a",
+        &long,
+    ];
+    let title = parse("123456789012345678901234567890.5").unwrap();
+    let entities = ids.iter().map(|id| Entity::new("Ticket", *id).with("title", title.clone())).collect();
+    assert_eq!(stream.entities(entities).await.unwrap(), Some(Counts { nodes: ids.len(), edges: 0 }));
+    let titles = rows(&graph, "SELECT ?t WHERE { ?s <urn:scion:desk#title> ?t }").await;
+    assert_eq!(titles.len(), ids.len(), "look-alikes stay apart");
+    assert!(titles.iter().all(|row| row == &["123456789012345678901234567890.5"]));
+    for bad in ["", "nul\0", &format!("{long}x")] {
+        assert!(stream.entities(vec![Entity::new("Ticket", bad)]).await.is_err());
+    }
+}
+
 /// Proves: SDK-SOURCE-INGEST-R004.32
 #[tokio::test]
 async fn a_reconcile_and_two_writers_on_the_real_store() {

@@ -8,7 +8,7 @@ use scion_domain::id::{ConnectorName, RecordId, StreamName};
 use scion_domain::ingest::{ChangeSet, Entity, IngestRefusal};
 use scion_domain::json::Json;
 use scion_domain::model::{SourceCheckpoint, StreamStatus};
-use scion_domain::sink::{SinkRefusal, StoreRefusal};
+use scion_domain::sink::{SinkCapabilities, SinkRefusal, StoreRefusal};
 use scion_domain::sync::SyncRefusal;
 use scion_ports::Sink;
 
@@ -59,6 +59,11 @@ impl KnowledgeIngest {
         within(&*self.committer.clock, limit, work).await
     }
 
+    /// What the sink can do.
+    pub fn capabilities(&self) -> SinkCapabilities {
+        self.sink().capabilities()
+    }
+
     fn sink(&self) -> &dyn Sink {
         &*self.committer.sink
     }
@@ -92,7 +97,7 @@ impl KnowledgeIngest {
         // Without a cursor a change set means the same wherever the stream stands.
         let anywhere = cursor == Cursor::Keep;
         let mut batch = prepared.batch(binding, previous.as_ref(), cursor)?;
-        request::check_size(&batch, &self.sink().capabilities())?;
+        request::check_size(&batch, &self.capabilities())?;
         let mut committed = self.committer.commit(&batch).await;
         for _ in 1..CONFLICT_ATTEMPTS {
             if !anywhere || !matches!(committed, Err(SyncRefusal::Sink { refusal: SinkRefusal::Conflict { .. } })) {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use scion_domain::declaration::ConnectorDeclaration;
+use scion_domain::id::StreamName;
 use scion_domain::ingest::{ChangeSet, IngestRefusal};
 
 use super::{Projection, SourceStream};
@@ -23,6 +25,11 @@ impl SourceStream {
             projection: None,
             guard: None,
         }
+    }
+
+    /// A stream bound to a connector's declaration: its name, its contract digest and what its nested values become.
+    pub fn for_declaration(declaration: &ConnectorDeclaration, stream: StreamName) -> Result<Self, IngestRefusal> {
+        Ok(Self::new(IngestBinding::for_declaration(declaration, stream)?))
     }
 
     /// Adds the mapper of a record kind; a later one of the same kind replaces it.
@@ -53,7 +60,8 @@ impl SourceStream {
         self
     }
 
-    /// Commits mapped results in batches of at most this many records and relationships. 0 is refused.
+    /// Commits mapped results in batches of at most this many records and relationships. Without it a result is one commit,
+    /// or as few as the sink's bounds allow. 0 is refused.
     pub fn batch_size(mut self, size: usize) -> Result<Self, IngestRefusal> {
         self.batch_size = Some(positive(size, "the batch size is 0", &self.binding)?);
         Ok(self)

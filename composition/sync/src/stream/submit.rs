@@ -2,6 +2,7 @@
 
 use scion_domain::ingest::{ChangeSet, IngestRefusal};
 use scion_domain::model::IngestMode;
+use scion_domain::sink::SinkCapabilities;
 
 use super::counts::Tally;
 use super::{Answer, Counts, SourceStream, batches, split};
@@ -40,16 +41,16 @@ impl SourceStream {
         change_set: ChangeSet,
         binding: Option<&IngestBinding>,
     ) -> Result<Vec<IngestOutcome>, IngestRefusal> {
-        let parts = self.plan(change_set, binding, Cursor::Keep, None)?;
+        let parts = self.plan(change_set, binding, Cursor::Keep, false)?;
         self.carry_out(parts).await
     }
 
     pub(super) async fn commit(&self, change_set: ChangeSet) -> Result<Counts, IngestRefusal> {
-        self.run(self.plan(change_set, None, Cursor::Keep, None)?).await
+        self.run(self.plan(change_set, None, Cursor::Keep, false)?).await
     }
 
     pub(super) async fn commit_batched(&self, change_set: ChangeSet, cursor: Cursor) -> Result<Counts, IngestRefusal> {
-        self.run(self.plan(change_set, None, cursor, self.batch_size)?).await
+        self.run(self.plan(change_set, None, cursor, true)?).await
     }
 
     async fn run(&self, parts: Vec<Part>) -> Result<Counts, IngestRefusal> {
@@ -72,7 +73,7 @@ impl SourceStream {
         change_set: ChangeSet,
         binding: Option<&IngestBinding>,
         cursor: Cursor,
-        batch_size: Option<usize>,
+        in_batches: bool,
     ) -> Result<Vec<Part>, IngestRefusal> {
         let main = binding.unwrap_or(&self.binding);
         if change_set.is_empty() && cursor == Cursor::Keep {
@@ -84,9 +85,10 @@ impl SourceStream {
             change_set = projection.project(change_set)?;
             request::check_identities(&change_set)?;
         }
+        let sink = self.service()?.capabilities();
         let mut parts = Vec::new();
         let mut add = |binding: &IngestBinding, change_set: ChangeSet| {
-            let pieces = match batch_size {
+            let pieces = match self.piece_size(&change_set, sink).filter(|_| in_batches) {
                 Some(size) => batches::split(change_set, size),
                 None => vec![change_set],
             };
@@ -114,6 +116,14 @@ impl SourceStream {
             last.cursor = cursor;
         }
         Ok(parts)
+    }
+
+    /// The stream's batch size, and without one what the sink takes at most, when the change set is larger.
+    fn piece_size(&self, change_set: &ChangeSet, sink: SinkCapabilities) -> Option<usize> {
+        let most = sink.max_records.min(sink.max_relationships).max(1);
+        let too_large =
+            change_set.record_count() > sink.max_records || change_set.relationships.len() > sink.max_relationships;
+        self.batch_size.map(|size| size.min(most)).or(too_large.then_some(most))
     }
 
     fn allow(&self, part: &Part) -> Result<(), IngestRefusal> {

@@ -45,6 +45,22 @@ async fn a_result_that_fits_is_one_commit() {
     assert_eq!(graph.batches().len(), 1);
 }
 
+/// A page larger than the sink takes is split by itself; one change set that must stay whole is refused.
+#[tokio::test]
+async fn more_than_the_sink_takes_is_split_or_refused() {
+    let (graph, service, binding) = desk();
+    let stream = SourceStream::new(binding).ingest(service);
+    let entities: Vec<Entity> = (0..2500).map(|n| Entity::new("N", n.to_string())).collect();
+    let mut mapped = Mapped::new();
+    for entity in entities.clone() {
+        mapped.entity(entity);
+    }
+    assert_eq!(stream.mapped(mapped).await.unwrap(), Some(Counts { nodes: 2500, edges: 0 }));
+    assert_eq!(graph.batches().len(), 3);
+    assert_eq!(crate::graph::code(stream.entities(entities).await), "batch_too_many");
+    assert_eq!(graph.batches().len(), 3);
+}
+
 /// Edges whose source is not in the result at all still commit, by the type they name.
 #[tokio::test]
 async fn edges_without_entities_need_no_anchor() {
