@@ -191,15 +191,26 @@ fn the_call_fits_the_live_tool() {
     let bare = support::preset(&json(
         r#"{"server":"s","tool":"t","params":{"q":"x"},"pagination":"page","page_param":"page"}"#,
     ));
-    let call =
-        |schema: &str| Json::Object(preset::call_arguments_for_tool(&bare, &json("{}"), None, &json(schema)).unwrap());
+    let call = |schema: &str| {
+        let schema = json(schema);
+        let fitted = preset::fitted(&bare, &schema);
+        let next = preset::next_position(&fitted, &json("{}"), &Json::Null, &[json("{}")]).unwrap();
+        let unsettled = preset::call_arguments_for_tool(&bare, &json("{}"), None, &schema).unwrap();
+        let arguments = preset::call_arguments(&fitted, &json("{}"), None).unwrap();
+        assert_eq!(unsettled.keys().collect::<Vec<_>>(), arguments.keys().collect::<Vec<_>>());
+        (Json::Object(arguments), next.unwrap())
+    };
+    let (zero, one) = (json(r#"{"page":1}"#), json(r#"{"page":2}"#));
+    let as_text = json(r#"{"params_json":"{\"page\": 0, \"q\": \"x\"}"}"#);
     let takes_text = r#"{"properties":{"params_json":{"type":"string"}}}"#;
-    assert_eq!(call(takes_text), json(r#"{"params_json":"{\"page\": 0, \"q\": \"x\"}"}"#));
-    let takes_none = r#"{"properties":{"q":{},"page":{"default":1}},"additionalProperties":false}"#;
-    assert_eq!(call(takes_none), json(r#"{"q":"x","page":1}"#));
+    assert_eq!(call(takes_text), (as_text.clone(), zero.clone()));
+    assert_eq!(call("{}"), (as_text, zero.clone()));
+    let from_one = r#"{"properties":{"q":{},"page":{"default":1}},"additionalProperties":false}"#;
+    assert_eq!(call(from_one), (json(r#"{"q":"x","page":1}"#), one.clone()));
+    let at_least_one = r#"{"properties":{"q":{},"page":{"minimum":1}}}"#;
+    assert_eq!(call(at_least_one), (json(r#"{"q":"x","page":1}"#), one));
     let empty = r#"{"properties":{},"additionalProperties":false}"#;
-    assert_eq!(call(empty), json(r#"{"q":"x","page":0}"#));
-    assert_eq!(call("{}"), json(r#"{"params_json":"{\"page\": 0, \"q\": \"x\"}"}"#));
+    assert_eq!(call(empty), (json(r#"{"q":"x","page":0}"#), zero));
 }
 
 #[test]

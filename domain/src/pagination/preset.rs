@@ -1,5 +1,7 @@
 //! One page of a sync preset: what to call the tool with and where the next page starts (`wire/mcp-surface.md` 1.4).
 
+use std::borrow::Cow;
+
 pub use super::extract::{decide_mode, extract, extract_owned, page};
 pub use super::mark::{advance_checkpoint, advance_opaque};
 use super::mark::{opaque_text, opaque_value};
@@ -76,35 +78,46 @@ pub fn call_arguments_with(
     Ok(arguments)
 }
 
-/// [`call_arguments`], fitted to the live tool. A peer sends the JSON text argument of style `json`, the default, to tools
-/// that have no such parameter and refuse it; where the input schema says so, the parameters go as arguments of their own.
+/// The preset as the live tool needs it. Use it for the call *and* for the page that answers it, since the first page number
+/// decides about the second.
+///
+/// Two things are settled by the input schema. A peer sends the JSON text argument of style `json`, the default, also to
+/// tools that have no such parameter and refuse it; to those the parameters go as arguments of their own. And where the
+/// declaration is silent about the first page, the `default` or `minimum` of the page parameter says it; with neither it
+/// stays 0, the preset's default, although a source's is 1 (`wire/mcp-surface.md` 9.7).
+pub fn fitted<'p>(preset: &'p SyncPreset, input_schema: &Json) -> Cow<'p, SyncPreset> {
+    let start_page = settled_start_page(preset, input_schema);
+    let spread = preset.params_style == ParamsStyle::Json && lacks_text_argument(preset, input_schema);
+    if !spread && start_page == preset.start_page {
+        return Cow::Borrowed(preset);
+    }
+    let params_style = if spread { ParamsStyle::Args } else { preset.params_style };
+    Cow::Owned(SyncPreset { params_style, start_page, ..preset.clone() })
+}
+
+/// [`call_arguments`] with the parameters as the live tool takes them. The first page stays the preset's own; see
+/// [`fitted`] for it.
 pub fn call_arguments_for_tool(
     preset: &SyncPreset,
     position: &Json,
     since: Option<&str>,
     input_schema: &Json,
 ) -> Result<JsonObject, SourceRefusal> {
-    let named = input_schema.get("properties").and_then(Json::as_object);
-    let open = input_schema.get("additionalProperties").and_then(Json::as_bool) != Some(false);
-    let lacks = named.is_some_and(|names| !names.contains_key(&preset.params_arg) && (!open || !names.is_empty()));
-    let mut fitted;
-    let mut preset = preset;
-    let settled = settled_start_page(preset, input_schema);
-    if (preset.params_style == ParamsStyle::Json && lacks) || settled != preset.start_page {
-        fitted = preset.clone();
-        if lacks {
-            fitted.params_style = ParamsStyle::Args;
-        }
-        fitted.start_page = settled;
-        preset = &fitted;
+    if preset.params_style == ParamsStyle::Json && lacks_text_argument(preset, input_schema) {
+        let spread = SyncPreset { params_style: ParamsStyle::Args, ..preset.clone() };
+        return call_arguments(&spread, position, since);
     }
     call_arguments(preset, position, since)
 }
 
-/// The first page of a preset. Where the declaration is silent the live tool may say it: the `default` or `minimum` of
-/// the page parameter. With neither it is 0, the preset's default, although a source's is 1: peers made from the
-/// same declaration do so (`wire/mcp-surface.md` 9.7).
-pub fn settled_start_page(preset: &SyncPreset, input_schema: &Json) -> u64 {
+/// Whether the schema names its parameters and the JSON text argument is not among them.
+fn lacks_text_argument(preset: &SyncPreset, input_schema: &Json) -> bool {
+    let named = input_schema.get("properties").and_then(Json::as_object);
+    let open = input_schema.get("additionalProperties").and_then(Json::as_bool) != Some(false);
+    named.is_some_and(|names| !names.contains_key(&preset.params_arg) && (!open || !names.is_empty()))
+}
+
+fn settled_start_page(preset: &SyncPreset, input_schema: &Json) -> u64 {
     if preset.start_page_declared || preset.pagination != PresetPagination::Page {
         return preset.start_page;
     }
