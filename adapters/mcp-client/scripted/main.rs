@@ -13,6 +13,7 @@ struct Server {
     waiting: Vec<Value>,
     cancelled: usize,
     subscribed: Vec<String>,
+    flooded: bool,
 }
 
 fn main() {
@@ -25,15 +26,18 @@ fn main() {
         },
         _ => {}
     }
-    let mut server = Server { mode, enveloped: false, waiting: Vec::new(), cancelled: 0, subscribed: Vec::new() };
+    let mut server =
+        Server { mode, enveloped: false, waiting: Vec::new(), cancelled: 0, subscribed: Vec::new(), flooded: false };
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         server.handle(&message);
     }
     // A stubborn server does not end when its input does.
-    while server.mode == "stubborn" {
-        std::thread::park();
+    if server.mode == "stubborn" {
+        loop {
+            std::thread::park();
+        }
     }
 }
 
@@ -53,15 +57,18 @@ impl Server {
         let method = message["method"].as_str().unwrap_or_default();
         let params = &message["params"];
         let Some(id) = message.get("id") else {
-            if method == "notifications/cancelled" {
-                self.cancelled += usize::from(self.waiting.contains(&params["requestId"]));
+            if method == "notifications/cancelled" && self.waiting.contains(&params["requestId"]) {
+                self.cancelled += 1;
+                if let Some(path) = std::env::args().nth(2) {
+                    let _ = std::fs::write(path, "cancelled");
+                }
             }
             return;
         };
         let answer = match method {
             "server/discover" => self.discover(),
             "initialize" => self.initialize(params),
-            "tools/list" => self.list_tools(params),
+            "tools/list" => Some(self.list_tools(params)),
             "tools/call" => self.call(id, params),
             "resources/list" => Some(json!({"resources": [
                 {"uri": "data://a", "name": "a", "mimeType": "text/plain"}, {"uri": "data://b", "name": "b"}]})),
@@ -124,7 +131,7 @@ impl Server {
         }))
     }
 
-    fn list_tools(&self, params: &Value) -> Option<Value> {
+    fn list_tools(&self, params: &Value) -> Value {
         let cursor = params["cursor"].as_str();
         let page: usize = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
         let next = match self.mode.as_str() {
@@ -132,33 +139,32 @@ impl Server {
             "endless" => Some(page + 1),
             _ => (page < 2).then_some(page + 1),
         };
-        Some(json!({
+        json!({
             "tools": [{
                 "name": format!("tool_{page}"), "inputSchema": {"type": "object"},
                 "outputSchema": {"type": "object", "x-fastmcp-wrap-result": page == 1},
                 "annotations": {"readOnlyHint": true},
             }],
             "nextCursor": next.map(|next| next.to_string()),
-        }))
+        })
     }
 
     fn read(&self, id: &Value, params: &Value) {
         match params["uri"].as_str() {
             Some(uri @ "data://a") => {
-                self.answer(id, json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": "é"}]}))
+                self.answer(id, json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": "é"}]}));
             }
-            _ => fail(id, -32002, "Resource sk-secret not found"),
+            Some(uri @ "connector://status") => self.answer(id, json!({"contents": [{"uri": uri, "blob": "b2s="}]})),
+            _ => fail(id, -32002, "Resource sk-secret hunter2 not found"),
         }
     }
 
     fn listen(&mut self, id: &Value, params: &Value) {
-        if self.mode == "touchless" {
-            return fail(id, -32601, "Method not found");
-        }
         let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
         say(&json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
             "params": {"_meta": meta, "notifications": params["notifications"]}}));
-        for _ in 0..5_000 {
+        let flood = if std::mem::replace(&mut self.flooded, true) { 0 } else { 5_000 };
+        for _ in 0..flood {
             say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": meta}}));
         }
         say(

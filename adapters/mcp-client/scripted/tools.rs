@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Server, fail, say, say_raw};
 
+/// Every tool answers an option, so the plain ones do too.
+#[expect(clippy::unnecessary_wraps, reason = "the type of an arm of `call`")]
 fn text(text: impl Into<String>) -> Option<Value> {
     Some(json!({"content": [{"type": "text", "text": text.into()}]}))
 }
@@ -16,22 +18,30 @@ impl Server {
     pub(super) fn call(&mut self, id: &Value, params: &Value) -> Option<Value> {
         let arguments = &params["arguments"];
         match params["name"].as_str().unwrap_or_default() {
+            "echo" if self.mode == "suite" || self.mode == "loop" => {
+                text(arguments["text"].as_str().unwrap_or_default())
+            }
             "echo" => text(arguments.to_string()),
+            "huge" => text("x".repeat(1 << 20)),
             "meta" => text(params["_meta"].to_string()),
             "pid" => text(std::process::id().to_string()),
-            "env" => text(std::env::vars().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()),
+            "env" => text(std::env::vars().map(|(name, value)| [name, value].join("=")).collect::<Vec<_>>().join("\n")),
             "big" => text("x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or(0)).unwrap_or(0))),
             "records" => text(records(arguments["count"].as_u64().unwrap_or(200))),
             "tool_1" => Some(json!({"content": [], "structuredContent": {"result": [1, 2]}})),
-            "refuses" => Some(json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true})),
+            "refuses" | "fail" => Some(json!({"content": [{"type": "text", "text": "no, hunter2"}], "isError": true})),
+            "raise" => {
+                fail(id, -32603, "hunter2");
+                None
+            }
             "crooked" => Some(json!({"content": "not a list"})),
             "asks" => Some(json!({"resultType": "input_required", "requestState": "s", "inputRequests": {}})),
             "fails" => {
                 fail(id, arguments["code"].as_i64().unwrap_or(0), arguments["message"].as_str().unwrap_or("sk-secret"));
                 None
             }
-            "dies" => std::process::exit(7),
-            "wait" => {
+            "dies" | "die" => std::process::exit(7),
+            "wait" | "slow" => {
                 self.waiting.push(id.clone());
                 None
             }

@@ -33,7 +33,7 @@ use crate::wire::Pending;
 /// Requests of one session that may wait for their answer at once; pacing can only lower it.
 const MAX_POSTS: usize = 64;
 /// The longest wait before a broken notification stream is opened again.
-const MAX_RESUME_DELAY: Duration = Duration::from_secs(60);
+const MAX_RESUME_DELAY: Duration = Duration::from_mins(1);
 
 /// The error of the backend; its text says nothing, its kind everything.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ pub(crate) fn transport(
     let mut backoff = ExponentialBackoff::default();
     backoff.max_delay = Some(MAX_RESUME_DELAY);
     config.retry_config = Arc::new(backoff);
-    let shared = Shared { client, url, authorization, pending: Pending::default(), end: Arc::clone(&end), limit };
+    let shared = Shared { client, url, authorization, pending: Pending::learning(), end: Arc::clone(&end), limit };
     let inner = StreamableHttpClientTransport::with_client(HttpWire(Arc::new(shared)), config);
     Ok(WatchedTransport { inner, end })
 }

@@ -21,6 +21,8 @@ mod client;
 mod credentials;
 mod decode;
 mod fault;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod listener;
 mod operation;

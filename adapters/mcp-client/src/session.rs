@@ -103,11 +103,7 @@ impl McpSession for Session {
     }
 
     async fn list_tools(&self) -> Result<Vec<ToolDescription>, McpRefusal> {
-        let request = |params| {
-            let mut request = ListToolsRequest::default();
-            request.params = params;
-            ClientRequest::ListToolsRequest(request)
-        };
+        let request = |params| ClientRequest::ListToolsRequest(ListToolsRequest { params, ..Default::default() });
         let listed = self.list(Operation::ListTools, request, decode::tools).await?;
         let wrapping = listed.iter().filter(|tool| tool.wraps).map(|tool| tool.description.name.clone()).collect();
         *self.wrapping.lock().unwrap_or_else(PoisonError::into_inner) = wrapping;
@@ -115,11 +111,8 @@ impl McpSession for Session {
     }
 
     async fn list_resources(&self) -> Result<Vec<ResourceDescription>, McpRefusal> {
-        let request = |params| {
-            let mut request = ListResourcesRequest::default();
-            request.params = params;
-            ClientRequest::ListResourcesRequest(request)
-        };
+        let request =
+            |params| ClientRequest::ListResourcesRequest(ListResourcesRequest { params, ..Default::default() });
         self.list(Operation::ListResources, request, decode::resources).await
     }
 

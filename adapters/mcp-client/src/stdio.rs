@@ -1,7 +1,7 @@
 //! A server as a child process: one message a line on its standard input and output.
 
 mod child;
-mod framer;
+pub(crate) mod framer;
 mod stderr;
 
 use std::future::Future;

@@ -2,7 +2,9 @@
 #![expect(deprecated, reason = "the handshake era has no other way to subscribe")]
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientRequest, ProtocolVersion, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest,
@@ -16,6 +18,11 @@ use crate::changes::{Feed, Inbox, change_of};
 use crate::fault::Fault;
 use crate::operation::Operation;
 use crate::peer::Requester;
+
+/// Changes the library holds while the feed is not scheduled; a burst beyond it costs a new subscription.
+const BUFFER: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
+/// The pause before an overrun subscription is opened again, so that a server that floods gains nothing by it.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Which resources are subscribed to, and by how many feeds.
 #[derive(Debug, Default)]
@@ -115,7 +122,7 @@ fn filter(server: &ServerIdentity, uris: &[String]) -> SubscriptionFilter {
 }
 
 async fn listen(requester: &Requester, filter: &SubscriptionFilter) -> Result<Subscription, McpRefusal> {
-    requester.bounded(Operation::Listen, requester.peer.listen(filter.clone())).await
+    requester.bounded(Operation::Listen, requester.peer.listen_with_capacity(filter.clone(), BUFFER)).await
 }
 
 /// Moves changes into the feed until the subscription ends. The library drops a subscription whose buffer is full;
@@ -135,6 +142,7 @@ async fn follow(
             }
             Ok(None) if matches!(subscription.end(), Some(SubscriptionEnd::Lagged { .. })) => {
                 inbox.add_all(filter.resource_subscriptions.as_deref().unwrap_or_default());
+                tokio::time::sleep(AGAIN).await;
                 match listen(&requester, &filter).await {
                     Ok(again) => subscription = again,
                     Err(refusal) => return inbox.close(Fault::Refused(refusal)),

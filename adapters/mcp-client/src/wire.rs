@@ -51,12 +51,20 @@ enum Kind {
 
 /// The requests in flight and who reads their results.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(Mutex<HashMap<RequestId, Kind>>);
+pub(crate) struct Pending {
+    kinds: Mutex<HashMap<RequestId, Kind>>,
+    learns: bool,
+}
 
 impl Pending {
+    /// For a transport whose library half has to read tool listings too: over HTTP, annotated arguments become headers.
+    pub(crate) fn learning() -> Self {
+        Self { learns: true, ..Self::default() }
+    }
+
     /// Notes what goes out.
     pub(crate) fn note(&self, message: &ClientJsonRpcMessage) {
-        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
             ClientJsonRpcMessage::Request(request) => {
                 if matches!(request.request, ClientRequest::InitializeRequest(_)) {
@@ -64,10 +72,11 @@ impl Pending {
                     pending.clear();
                 }
                 let kind = match request.request {
+                    ClientRequest::ListToolsRequest(_) if self.learns => Kind::Tools,
                     ClientRequest::CallToolRequest(_)
+                    | ClientRequest::ListToolsRequest(_)
                     | ClientRequest::ListResourcesRequest(_)
                     | ClientRequest::ReadResourceRequest(_) => Kind::Raw,
-                    ClientRequest::ListToolsRequest(_) => Kind::Tools,
                     _ => Kind::Typed,
                 };
                 pending.insert(request.id.clone(), kind);
@@ -84,7 +93,7 @@ impl Pending {
     }
 
     fn take(&self, id: &RequestId) -> Option<Kind> {
-        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         // Some servers answer a numeric id as text.
         pending.remove(id).or_else(|| match id {
             RequestId::String(text) => text.parse().ok().and_then(|number| pending.remove(&RequestId::Number(number))),
@@ -92,6 +101,16 @@ impl Pending {
         })
     }
 }
+
+/// The notifications that mean something to a session, as they stand in a message.
+const HEARD: [&str; 6] = [
+    r#""notifications/cancelled""#,
+    r#""notifications/tools/list_changed""#,
+    r#""notifications/prompts/list_changed""#,
+    r#""notifications/resources/list_changed""#,
+    r#""notifications/resources/updated""#,
+    r#""notifications/subscriptions/acknowledged""#,
+];
 
 /// Not a protocol message at all.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,7 +123,11 @@ pub(crate) fn read(bytes: &[u8], pending: &Pending) -> Result<Option<ServerJsonR
     if member(&found, "jsonrpc") != Some(r#""2.0""#) {
         return Err(NotAMessage);
     }
-    if member(&found, "method").is_some() {
+    if let Some(method) = member(&found, "method") {
+        // Log messages, progress and the unknown end here, before the library writes them to its own log.
+        if member(&found, "id").is_none() && !HEARD.contains(&method) {
+            return Ok(None);
+        }
         // An unknown method is a custom message to the library; what fails here has impossible members.
         return Ok(serde_json::from_str(text).ok());
     }
@@ -234,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_tool_listing_is_typed_and_raw() {
-        let pending = Pending::default();
+        let pending = Pending::learning();
         let list = ClientRequest::ListToolsRequest(ListToolsRequest::default());
         pending.note(&ClientJsonRpcMessage::request(list, RequestId::Number(1)));
         let line = br#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}}"#;

@@ -45,7 +45,7 @@ pub(super) fn read(
                     },
                     _ => MALFORMED,
                 };
-                if code == LOST && state.resumable { Err(error) } else { state.give_up(code).map_or(Err(error), Ok) }
+                if code == LOST && state.resumable { Err(error) } else { state.give_up(code).ok_or(error) }
             }
             None => {
                 state.over = true;

@@ -1,4 +1,5 @@
 //! What the tests of this crate share.
+#![allow(clippy::unwrap_used, reason = "a test helper may fail its test")]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
@@ -90,4 +91,20 @@ pub(crate) async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     false
+}
+
+/// How many processes this one started with this argument are there.
+pub(crate) fn children_with(argument: &str) -> usize {
+    let me = std::process::id().to_string();
+    let parent = |pid: &str| -> Option<String> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(1).map(str::to_owned)
+    };
+    let started = |pid: &str| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|pid| parent(pid).as_deref() == Some(me.as_str()))
+        .filter(|pid| started(pid).split(|byte| *byte == 0).any(|word| word == argument.as_bytes()))
+        .count()
 }
