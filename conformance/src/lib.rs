@@ -3,12 +3,14 @@
 //! - [`suites`]: one suite per port, one check per obligation; run them on your own implementation.
 //! - [`reference`](mod@reference): in-memory implementations that pass them, for tests of use cases.
 //! - [`doubles`]: implementations that are wrong on purpose, one per check, so that every check is known to be able to fail.
+//! - [`served_example`]: a server with exactly the tools and the declaration of the `declaration` vectors.
 //! - [`fixtures`]: small batches, packs and pages to test with.
 
 pub mod doubles;
 pub mod fixtures;
 pub mod reference;
 pub mod report;
+pub mod served_example;
 pub mod suites;
 
 /// The file of the embedded graph below a state directory, as `connector-sync` lays it out.

@@ -37,6 +37,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::surface::ToolFailure::CATALOGUE,
         crate::surface::ConnectorRefusal::CATALOGUE,
         crate::surface::TransportRefusal::CATALOGUE,
+        crate::surface::ContentRefusal::CATALOGUE,
         crate::credential::CredentialRefusal::CATALOGUE,
         crate::credential::ReferenceRefusal::CATALOGUE,
         crate::access_check::AccessCheckRefusal::CATALOGUE,

@@ -144,3 +144,15 @@ refusals! {
             "serving stopped for an inner reason", "start the server again; standard error has the details";
     }
 }
+
+refusals! {
+    /// Why content is not taken.
+    pub enum ContentRefusal {
+        /// The package itself is not a folder.
+        NoPackage => "content_package_missing", CallerMistake, Never,
+            "the connector's package is not a readable folder", "name the folder that holds the connector's Cargo.toml";
+        /// Something else stands where a folder of content belongs.
+        NotAFolder { name: &'static str } => "content_not_a_folder", CallerMistake, Never,
+            "`{name}` in the connector's package is not a folder of its own", "make it a folder, not a file or a link";
+    }
+}

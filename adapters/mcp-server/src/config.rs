@@ -20,7 +20,7 @@ impl Default for ServeOptions {
             max_request_bytes: 4 << 20,
             max_answer_bytes: 8 << 20,
             max_calls: 64,
-            call_timeout: Duration::from_secs(300),
+            call_timeout: Duration::from_mins(5),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Both eras of the protocol, with an independent client.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::sync::Arc;

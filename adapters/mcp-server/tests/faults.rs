@@ -1,5 +1,7 @@
 //! What goes wrong in a tool or with a client costs one answer, and is named.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::sync::Arc;
@@ -103,9 +105,7 @@ async fn a_tool_that_takes_too_long_is_stopped_and_named() {
 #[tokio::test]
 async fn a_tool_that_panics_costs_one_answer_and_says_nothing_of_why() {
     let panicking = Tool::read("panic").handle(|_context, _args| async {
-        if std::hint::black_box(true) {
-            panic!("secret of the inside");
-        }
+        assert!(std::hint::black_box(false), "secret of the inside");
         Ok::<_, ToolRefusal>(Json::Null)
     });
     let mut client = Raw::open(toy(vec![panicking, quick()]), ServeOptions::default(), Era::Handshake).await;

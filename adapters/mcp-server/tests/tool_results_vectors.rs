@@ -1,5 +1,7 @@
 //! The `served` section of the `tool_results` vectors, over the wire in the enveloped era.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use scion_domain::json::Json;

@@ -6,9 +6,11 @@
 //!
 //! - [`domain`] and [`ports`]: models, refusals, and the traits an embedder implements;
 //! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
+//! - [`content`]: content folders found by convention;
 //! - [`sync`]: from a connector's sources to a durable graph;
 //! - [`sink`]: durable graphs by name.
 
+pub mod content;
 #[cfg(feature = "mcp-server")]
 mod run;
 

@@ -1,5 +1,7 @@
 //! A connector that is not sound is not served: one test per reason.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use scion_domain::json::{Json, parse};
 use scion_domain::mcp::ToolHints;
 use scion_domain::refusal::Refusal as _;

@@ -1,5 +1,7 @@
 //! What a call is answered.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use scion_domain::json::{Json, JsonLimits, JsonObject, parse};
 use scion_domain::mcp::{ToolCall, ToolResult};
 use scion_domain::refusal::Refusal as _;

@@ -1,5 +1,7 @@
 //! Sources declared in code are served live, on the tool and in `connector://resources`.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use scion_domain::declaration::ConnectorDeclaration;
 use scion_domain::json::{Json, parse};
 use scion_domain::surface::CallScope;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use scion_domain::surface::TransportRefusal;
 use scion_mcp_server::{ServeOptions, serve_io};
+use scion_ports::ToolSurface;
 use scion_serve::{Connector, Identity, ServedSurface, Tool};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -31,7 +32,7 @@ pub(crate) fn toy(tools: Vec<Tool>) -> ServedSurface {
 }
 
 impl Raw {
-    pub(crate) fn serve(surface: ServedSurface, options: ServeOptions) -> Self {
+    pub(crate) fn serve(surface: impl ToolSurface + 'static, options: ServeOptions) -> Self {
         let (client, server) = tokio::io::duplex(1 << 20);
         let (server_read, server_write) = tokio::io::split(server);
         let server = tokio::spawn(serve_io(Arc::new(surface), server_read, server_write, options));
@@ -39,7 +40,7 @@ impl Raw {
         Self { lines: BufReader::new(read).lines(), write, server }
     }
 
-    pub(crate) async fn open(surface: ServedSurface, options: ServeOptions, era: Era) -> Self {
+    pub(crate) async fn open(surface: impl ToolSurface + 'static, options: ServeOptions, era: Era) -> Self {
         let mut raw = Self::serve(surface, options);
         if era == Era::Handshake {
             let params = json!({

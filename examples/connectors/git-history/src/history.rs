@@ -113,7 +113,9 @@ impl History {
         let mut commits = Vec::new();
         for (id, author) in order::oldest_first(repository, head, authors::author_of)? {
             commits.push(id);
-            author.into_iter().for_each(|author| authors.add(author));
+            if let Some(author) = author {
+                authors.add(author);
+            }
         }
         let index = Arc::new(Index { head, commits, authors });
         *known = Some(Arc::clone(&index));

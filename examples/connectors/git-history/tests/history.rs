@@ -1,5 +1,7 @@
 //! Reading repositories of every shape.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use git_history::history::{Commit, History, Page};

@@ -1,5 +1,7 @@
 //! The connector as its users meet it: over the protocol, and as a process.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::process::Stdio;

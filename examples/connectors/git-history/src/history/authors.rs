@@ -26,12 +26,11 @@ pub(super) struct AuthorIndex {
 impl AuthorIndex {
     /// Notes the author of the next newer commit.
     pub(super) fn add(&mut self, author: Author) {
-        match self.by_id.get(&author.id) {
-            Some(known) => self.authors[*known] = author,
-            None => {
-                self.by_id.insert(author.id.clone(), self.authors.len());
-                self.authors.push(author);
-            }
+        if let Some(known) = self.by_id.get(&author.id) {
+            self.authors[*known] = author;
+        } else {
+            self.by_id.insert(author.id.clone(), self.authors.len());
+            self.authors.push(author);
         }
     }
 

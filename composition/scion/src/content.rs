@@ -1,0 +1,57 @@
+//! Content found by convention (SDK-CONNECTOR-CONTROL-R071.1): a connector names no folder, it only puts files where they belong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use scion_domain::surface::ContentRefusal;
+
+/// A kind of content and the folder it lies in, below the connector's package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ContentKind {
+    /// `skills/`.
+    Skills,
+    /// `prompts/`.
+    Prompts,
+    /// `ontology/`.
+    Ontology,
+    /// `connectors/`.
+    Connectors,
+}
+
+impl ContentKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Skills, Self::Prompts, Self::Ontology, Self::Connectors];
+
+    /// The name of its folder.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Skills => "skills",
+            Self::Prompts => "prompts",
+            Self::Ontology => "ontology",
+            Self::Connectors => "connectors",
+        }
+    }
+}
+
+/// The content folders that a package has. A kind without a folder is simply not there. A link is refused, because it can lead
+/// out of the package.
+pub fn content_dirs(package: &Path) -> Result<BTreeMap<ContentKind, PathBuf>, ContentRefusal> {
+    if !package.is_dir() {
+        return Err(ContentRefusal::NoPackage);
+    }
+    let mut found = BTreeMap::new();
+    for kind in ContentKind::ALL {
+        let path = package.join(kind.folder());
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => {
+                found.insert(kind, path);
+            }
+            Ok(_) => return Err(ContentRefusal::NotAFolder { name: kind.folder() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => return Err(ContentRefusal::NotAFolder { name: kind.folder() }),
+        }
+    }
+    Ok(found)
+}
