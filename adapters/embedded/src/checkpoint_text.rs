@@ -17,7 +17,7 @@ pub(crate) fn write(checkpoint: &SourceCheckpoint) -> String {
             members.insert(name.to_owned(), Json::String(value));
         }
     };
-    text("content_hash", checkpoint.content_hash.map(|digest| digest.to_hex()));
+    text("content_hash", checkpoint.content_hash.map(Digest256::to_hex));
     text("watermark", checkpoint.watermark.clone());
     text("pending_watermark", checkpoint.pending_watermark.clone());
     to_compact(&Json::Object(members))

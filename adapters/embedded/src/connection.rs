@@ -1,5 +1,7 @@
 //! Opening connections with the settings the store's promises rest on.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -7,6 +9,9 @@ use scion_domain::sink::StoreRefusal;
 
 use crate::failure::Outcome;
 use crate::{StoreOptions, schema};
+
+/// Bytes of the file header that are looked at.
+const HEADER: usize = 100;
 
 /// Prepared statements kept per connection; the store has fewer.
 const STATEMENTS: usize = 96;
@@ -19,6 +24,7 @@ const WAL_LIMIT: i64 = 16 << 20;
 
 /// Opens for writing; makes the file when it is missing.
 pub(crate) fn open_writer(path: &Path, options: &StoreOptions) -> Outcome<Connection> {
+    check_length(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection, options, options.writer_cache_kib)?;
@@ -46,12 +52,46 @@ pub(crate) fn open_writer(path: &Path, options: &StoreOptions) -> Outcome<Connec
 
 /// Opens for reading only; the file must be there.
 pub(crate) fn open_reader(path: &Path, options: &StoreOptions) -> Outcome<Connection> {
+    check_length(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection, options, options.reader_cache_kib)?;
     connection.pragma_update(None, "query_only", true)?;
     schema::check(&connection)?;
     Ok(connection)
+}
+
+/// Refuses a file that was cut off. SQLite itself fills a partial last page with zeros and goes on.
+///
+/// While there is a write-ahead log the file may rightly be shorter than its header says, so only a file without one is
+/// checked.
+fn check_length(path: &Path) -> Outcome<()> {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    if std::fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0) {
+        return Ok(());
+    }
+    let mut header = [0; HEADER];
+    let read = File::open(path).and_then(|mut file| {
+        file.read_exact(&mut header)?;
+        file.metadata()
+    });
+    let Ok(meta) = read else {
+        // Missing, empty or not readable: opening says so. Anything else that is shorter than a header is no store.
+        let length = std::fs::metadata(path).map_or(0, |meta| if meta.is_file() { meta.len() } else { 0 });
+        return if length > 0 && length < HEADER as u64 { Err(StoreRefusal::Corrupt.into()) } else { Ok(()) };
+    };
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Ok(());
+    }
+    // File format, 1.3: the page size is two bytes at 16, where 1 means 65,536; the page count is four bytes at 28.
+    let page = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        size => u64::from(size),
+    };
+    let pages = u64::from(u32::from_be_bytes([header[28], header[29], header[30], header[31]]));
+    let whole = page > 0 && meta.len() % page == 0 && meta.len() >= pages * page;
+    if whole { Ok(()) } else { Err(StoreRefusal::Corrupt.into()) }
 }
 
 fn prepare(connection: &Connection, options: &StoreOptions, cache_kib: u32) -> Outcome<()> {

@@ -41,14 +41,16 @@ pub(crate) fn write(context: &mut Context<'_>, batch: &ReadyBatch, placed: &Plac
         };
         let target = match placed.row(edge.target.as_str()) {
             Some(row) if target_stream == context.stream => row.key,
-            _ => match targets.get(&(target_stream, edge.target.as_str())) {
-                Some(key) => *key,
-                None => {
+            _ => {
+                let name = (target_stream, edge.target.as_str());
+                if let Some(key) = targets.get(&name) {
+                    *key
+                } else {
                     let (key, _) = records::find_or_name(connection, target_stream, edge.target.as_str())?;
-                    targets.insert((target_stream, edge.target.as_str()), key);
+                    targets.insert(name, key);
                     key
                 }
-            },
+            }
         };
         let relation = relation_key(context, batch, edge.relation.as_str())?;
         let provenance = context.provenances[edge.provenance];

@@ -28,7 +28,7 @@ pub(crate) fn write(body: &Json) -> Result<Vec<u8>, StoreRefusal> {
     Ok(text.into_bytes())
 }
 
-pub(crate) fn read(entry: KeyValueEntry) -> Result<ProgressDocument, StoreRefusal> {
+pub(crate) fn read(entry: &KeyValueEntry) -> Result<ProgressDocument, StoreRefusal> {
     let body = parse_with(&entry.value, LIMITS).map_err(|_| StoreRefusal::Corrupt)?;
     Ok(ProgressDocument { version: entry.version, body })
 }

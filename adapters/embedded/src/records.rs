@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::types::{ToSql, ToSqlOutput, Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::admission::{ReadyBatch, ReadyRecord, SourceUri};
+use crate::admission::{ReadyBatch, SourceUri};
 use crate::commit::Context;
 use crate::failure::Outcome;
 use crate::value_index;
@@ -110,12 +110,12 @@ pub(crate) fn write<'a>(context: &mut Context<'_>, batch: &'a ReadyBatch) -> Out
             record.payload,
         ])?;
         value_index::add(context, before.key, &record.payload)?;
-        revive(context, &before, record)?;
+        revive(context, &before)?;
     }
     Ok(placed)
 }
 
-fn revive(context: &mut Context<'_>, before: &Before, _record: &ReadyRecord) -> Outcome<()> {
+fn revive(context: &mut Context<'_>, before: &Before) -> Outcome<()> {
     if before.state != LIVE {
         context.tally.live += 1;
     }
@@ -132,15 +132,13 @@ pub(crate) fn find_or_name(connection: &Connection, stream: i64, id: &str) -> Ou
         .prepare_cached("SELECT id, state FROM record WHERE stream = ?1 AND record_id = ?2")?
         .query_row(params![stream, id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    match known {
-        Some(found) => Ok(found),
-        None => {
-            let key = connection
-                .prepare_cached("INSERT INTO record(stream, record_id, state) VALUES(?1, ?2, 0)")?
-                .insert(params![stream, id])?;
-            Ok((key, UNSEEN))
-        }
+    if let Some(found) = known {
+        return Ok(found);
     }
+    let key = connection
+        .prepare_cached("INSERT INTO record(stream, record_id, state) VALUES(?1, ?2, 0)")?
+        .insert(params![stream, id])?;
+    Ok((key, UNSEEN))
 }
 
 impl ToSql for SourceUri {

@@ -45,11 +45,12 @@ pub struct EmbeddedGraph {
 }
 
 struct Inner {
-    /// `None` when opened for reading only.
-    writer: Option<WriterThread>,
     readers: Readers,
     /// Apart from the others, so that slow queries do not hold up a sync.
     queries: Readers,
+    /// `None` when opened for reading only. Dropped after the readers: the last connection to close empties the
+    /// write-ahead log, and a reading one cannot.
+    writer: Option<WriterThread>,
     options: StoreOptions,
     contracts: Mutex<HashMap<ConnectorName, Arc<AcceptedContract>>>,
 }
@@ -358,7 +359,7 @@ impl CheckpointStore for EmbeddedGraph {
         let key = progress::key(connector, source);
         let read = move |connection: &rusqlite::Connection| key_value::get(connection, progress::NAMESPACE, &key);
         let entry = self.inner.readers.read(read).await.map_err(|f| self.store(f))?;
-        entry.map(progress::read).transpose()
+        entry.as_ref().map(progress::read).transpose()
     }
 
     async fn advance(

@@ -57,23 +57,33 @@ fn parse(snapshot: &Snapshot, text: &str) -> Result<Query, QueryRefusal> {
         parser = parser.clone().with_prefix(prefix, iri).unwrap_or(parser);
     }
     parser.clone().parse_query(text).map_err(|error| {
-        if parser.parse_update(text).is_ok() {
+        if parser.parse_update(text).is_ok_and(|update| !update.operations.is_empty()) {
             return QueryRefusal::Unsupported { feature: "an update" };
         }
-        let (line, column) = position(&error);
+        let (line, column) = position(text, &error);
         QueryRefusal::Syntax { line, column }
     })
 }
 
-/// The parser tells the position only in its message, `error at <line>:<column>: …`.
-fn position(error: &SparqlSyntaxError) -> (u64, u64) {
+/// Where the parser stopped, moved back to the start of the word it stopped in. It tells the position only in its message,
+/// `error at <line>:<column>: …`.
+fn position(text: &str, error: &SparqlSyntaxError) -> (u64, u64) {
     let message = error.to_string();
     let place = message.strip_prefix("error at ").and_then(|rest| {
         let (line, rest) = rest.split_once(':')?;
         let column: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        Some((line.parse().ok()?, column.parse().ok()?))
+        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
     });
-    place.unwrap_or((1, 1))
+    let (line, column) = place.unwrap_or((1, 1));
+    let before: Vec<char> = text
+        .split('\n')
+        .nth(line.saturating_sub(1))
+        .unwrap_or_default()
+        .chars()
+        .take(column.saturating_sub(1))
+        .collect();
+    let word = before.iter().rev().take_while(|c| c.is_alphanumeric() || **c == '_').count();
+    (line as u64, (column.saturating_sub(word)) as u64)
 }
 
 fn collect(results: QueryResults<'_>, max_rows: usize) -> Result<QueryAnswer, QueryEvaluationError> {

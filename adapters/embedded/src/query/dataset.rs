@@ -206,7 +206,7 @@ impl<'a> QueryableDataset<'a> for GraphDataset {
         let node = match term {
             Term::Literal(literal) => return Ok(TermId::of_literal(literal)),
             Term::NamedNode(node) => node,
-            other => return Ok(TermId::Other(Rc::new(other))),
+            blank @ Term::BlankNode(_) => return Ok(TermId::Other(Rc::new(blank))),
         };
         if let Some(known) = self.0.vocabulary.find(node.as_str()) {
             return Ok(TermId::Known(known));

@@ -24,7 +24,7 @@ pub(crate) struct Row {
 }
 
 /// Cache slots; a row's key picks its slot.
-const SLOTS: usize = 1024;
+const SLOTS: i64 = 1024;
 
 /// Keys read at once when reads go forward.
 const WINDOW: i64 = 256;
@@ -51,7 +51,7 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new() -> RefCell<Self> {
         RefCell::new(Self {
-            slots: vec![None; SLOTS],
+            slots: vec![None; slot_of(SLOTS - 1) + 1],
             end: 0,
             point: format!("SELECT {COLUMNS} FROM record WHERE id = ?1"),
             range: format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ?1 AND ?2"),
@@ -97,7 +97,7 @@ impl Rows {
 }
 
 fn slot_of(key: i64) -> usize {
-    usize::try_from(key.rem_euclid(SLOTS as i64)).unwrap_or_default()
+    usize::try_from(key.rem_euclid(SLOTS)).unwrap_or_default()
 }
 
 fn read(row: &SqlRow<'_>) -> Outcome<(i64, Option<Rc<Row>>)> {

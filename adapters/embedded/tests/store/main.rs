@@ -1,4 +1,16 @@
 //! The embedded store on real files.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod commit;
+mod faults;
+mod ids_and_numbers;
+mod key_value;
+mod model;
+mod opening;
+mod packs;
+mod processes;
+mod query;
+mod reconcile;
+mod relationships;
 mod support;

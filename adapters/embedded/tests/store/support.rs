@@ -194,12 +194,13 @@ pub(crate) async fn query(graph: &EmbeddedGraph, sparql: &str) -> QueryAnswer {
 /// The rows of a SELECT as text, sorted.
 pub(crate) async fn rows(graph: &EmbeddedGraph, sparql: &str) -> Vec<String> {
     let QueryAnswer::Solutions { rows, .. } = query(graph, sparql).await else { panic!("not a SELECT") };
-    let mut out: Vec<String> = rows.iter().map(|row| row.iter().map(show).collect::<Vec<_>>().join(" | ")).collect();
+    let mut out: Vec<String> =
+        rows.iter().map(|row| row.iter().map(|term| show(term.as_ref())).collect::<Vec<_>>().join(" | ")).collect();
     out.sort();
     out
 }
 
-fn show(term: &Option<Term>) -> String {
+fn show(term: Option<&Term>) -> String {
     match term {
         None => "-".to_owned(),
         Some(Term::Iri(iri)) => iri.clone(),
