@@ -11,7 +11,7 @@ use crate::fault::FaultPlan;
 pub struct StoreOptions {
     /// How long to wait for another process's lock before `store_locked`; 5 s by default.
     pub busy_timeout: Duration,
-    /// Page cache of the writing connection, in KiB; 16,384 by default.
+    /// Page cache of the writing connection, in KiB; 32,768 by default.
     pub writer_cache_kib: u32,
     /// Page cache of each reading connection, in KiB; 4,096 by default.
     pub reader_cache_kib: u32,
@@ -29,7 +29,7 @@ impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             busy_timeout: Duration::from_secs(5),
-            writer_cache_kib: 16 * 1024,
+            writer_cache_kib: 32 * 1024,
             reader_cache_kib: 4 * 1024,
             readers: 4,
             index_titles: true,

@@ -13,4 +13,5 @@ mod processes;
 mod query;
 mod reconcile;
 mod relationships;
+mod suites;
 mod support;
