@@ -24,6 +24,8 @@ pub enum Answer {
     Error,
     /// A protocol failure.
     Refuse(McpRefusal),
+    /// A text as it is.
+    Text(String),
     /// No answer at all.
     Hang,
 }
@@ -217,6 +219,7 @@ impl McpSession for FakeSession {
         let Some(handler) = handler else { return Err(McpRefusal::UnknownTool { tool: call.tool.clone() }) };
         match handler(&call.arguments) {
             Answer::Value(value) => Ok(ToolResult { texts: vec![to_compact(&value)], ..ToolResult::default() }),
+            Answer::Text(text) => Ok(ToolResult { texts: vec![text], ..ToolResult::default() }),
             Answer::Error => Ok(ToolResult { is_error: true, ..ToolResult::default() }),
             Answer::Refuse(refusal) => Err(refusal),
             Answer::Hang => std::future::pending().await,
