@@ -146,7 +146,9 @@ impl McpToolSource {
         let tools = self.tools.list().await?;
         let tool = read_only_tool(&tools, &preset.tool)?;
         let since = request.watermark.as_deref().filter(|_| !preset.updated_since_param.is_empty());
-        let arguments = paging::call_arguments_for_tool(preset, position, since, &tool.input_schema)?;
+        let fitted = paging::fitted(preset, &tool.input_schema);
+        let preset = &*fitted;
+        let arguments = paging::call_arguments(preset, position, since)?;
         let call = ToolCall { tool: preset.tool.clone(), arguments };
         let result = self.tools.session().call_tool(&call).await?;
         if result.is_error {

@@ -161,30 +161,27 @@ impl Sweep<'_> {
             (IngestMode::Delta, None) => IngestMode::Delta,
             _ => IngestMode::Full,
         };
-        let next = self.moved(next, &part, &extra);
-        self.commit(batch_mode, part, extra, next.clone()).await?;
+        self.current = self.commit(batch_mode, part, extra, next).await?;
         self.parts_done = 0;
-        self.current = next;
         Ok(())
     }
 
-    /// A checkpoint must move with every batch. Where the position and the marks end up where they were, as on a source of
-    /// one page, the content hash tells the two apart.
-    fn moved(&self, mut next: SourceCheckpoint, part: &Part, extra: &Extra) -> SourceCheckpoint {
-        if self.accepted.as_ref() == Some(&next) {
-            let before = digest::checkpoint(&next);
+    /// Every batch must be one the store has never seen: it takes a batch it knows for a repeated delivery and does
+    /// nothing. A record that changes and changes back, or a position saved in every sweep, would make such a batch. So
+    /// each checkpoint after the first sweep carries a digest of the one before it.
+    fn chained(&self, mut next: SourceCheckpoint) -> SourceCheckpoint {
+        if let Some(accepted) = self.accepted.as_ref().filter(|_| self.chained) {
+            let before = digest::checkpoint(accepted);
             let mut fields: Vec<&[u8]> = vec![before.as_bytes()];
-            fields.extend(part.records.iter().map(|record| record.content_digest.as_bytes().as_slice()));
-            fields.extend(extra.withdrawals.iter().map(|gone| gone.entity.record_id.as_str().as_bytes()));
-            let live = extra.live.as_deref().map(digest::live_set);
-            fields.extend(live.as_ref().map(|digest| digest.as_bytes().as_slice()));
-            next.content_hash = Some(digest::framed("scion/sweep-content/v1", &fields));
+            fields.extend(next.content_hash.as_ref().map(|hash| hash.as_bytes().as_slice()));
+            next.content_hash = Some(digest::framed("scion/checkpoint-chain/v1", &fields));
         }
         next
     }
 
     pub(super) async fn commit_empty(&mut self, next: SourceCheckpoint) -> Result<(), SyncRefusal> {
-        self.commit(IngestMode::Delta, Part::default(), Extra::default(), next).await
+        self.current = self.commit(IngestMode::Delta, Part::default(), Extra::default(), next).await?;
+        Ok(())
     }
 
     async fn commit(
@@ -193,7 +190,8 @@ impl Sweep<'_> {
         part: Part,
         extra: Extra,
         next: SourceCheckpoint,
-    ) -> Result<(), SyncRefusal> {
+    ) -> Result<SourceCheckpoint, SyncRefusal> {
+        let next = self.chained(next);
         let empty_live = extra.live.as_ref().is_some_and(Vec::is_empty);
         let batch = SourceBatch {
             connector: self.plan.connector.clone(),
@@ -218,11 +216,15 @@ impl Sweep<'_> {
         self.progress.sequence += 1;
         self.progress.last_receipt = Some(evidence.receipt_id.clone());
         self.report.batches.push(evidence);
-        self.accepted = Some(batch.provider_checkpoint);
+        let accepted = batch.provider_checkpoint;
+        self.accepted = Some(accepted.clone());
         self.report.cursor_after.clone_from(&self.accepted);
         // The document follows the first receipt of a cycle, so that the accepted contract is durable with the first batch,
         // and the end of the cycle. In between the store's own status is the authority.
-        if first { self.save().await } else { Ok(()) }
+        if first {
+            self.save().await?;
+        }
+        Ok(accepted)
     }
 }
 

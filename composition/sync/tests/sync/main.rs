@@ -1,5 +1,6 @@
 //! The sync use case over in-memory ports.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "the doubles are written to move to the conformance crate")]
 
 mod bad_input;

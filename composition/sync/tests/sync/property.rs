@@ -87,6 +87,16 @@ async fn play(steps: Vec<Step>, size: usize, max_records: usize) {
     assert_eq!(bench.sink.batches().len(), before, "an unchanged source sends nothing");
 }
 
+/// A store takes a batch it has seen for a repeated delivery. A record that changes back must not make one.
+#[tokio::test(start_paused = true)]
+async fn a_record_that_changes_back_is_submitted_again() {
+    let mut steps = Vec::new();
+    for value in [0, 1, 0, 1, 0] {
+        steps.extend([Step::Put(1, value), Step::Cycle(vec![], vec![], 4), Step::Cycle(vec![], vec![], 1)]);
+    }
+    play(steps, 2, 8).await;
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
