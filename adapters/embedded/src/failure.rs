@@ -48,6 +48,11 @@ impl Failure {
         Self::Store(StoreRefusal::Unavailable { what: "its worker has stopped" })
     }
 
+    /// Whether nobody knows what became of the operation.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!((self, Self::gone()), (Self::Store(this), Self::Store(gone)) if *this == gone)
+    }
+
     /// Something in the file contradicts what this crate writes.
     pub(crate) const fn corrupt() -> Self {
         Self::Store(StoreRefusal::Corrupt)

@@ -176,6 +176,7 @@ impl EmbeddedGraph {
         match self.write(move |writer| commit::commit(writer, &ready)).await {
             Ok(Committed::Receipt(receipt)) => Ok(Some(*receipt)),
             Ok(Committed::ContractMoved) => Ok(None),
+            Err(failure) if failure.is_gone() => Err(SinkRefusal::OutcomeUnknown),
             Err(failure) => Err(self.sink(failure)),
         }
     }

@@ -59,6 +59,33 @@ async fn a_crash_at_any_point_leaves_all_or_nothing() {
     }
 }
 
+struct PanicOnce(CommitPoint, AtomicBool);
+
+impl FaultPlan for PanicOnce {
+    fn reach(&self, point: CommitPoint) -> Fault {
+        assert!(point != self.0 || !self.1.swap(false, Ordering::SeqCst), "a planted panic");
+        Fault::None
+    }
+}
+
+/// A bug that panics inside a commit takes neither the store nor the certainty about the outcome with it.
+#[tokio::test]
+async fn a_panic_inside_a_commit_is_an_unknown_outcome_and_the_store_goes_on() {
+    for point in [CommitPoint::AfterRecords, CommitPoint::AfterCommit] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = Arc::new(PanicOnce(point, AtomicBool::new(true)));
+        let options = StoreOptions { faults: Some(plan), ..StoreOptions::default() };
+        let graph = EmbeddedGraph::open_with(&folder.path().join("graph.sqlite"), options).unwrap();
+        graph.import_pack(&pack(DECLARATION)).await.unwrap();
+        let batch = full(1, vec![ticket("1", "{}")]);
+        assert_eq!(graph.commit(&batch).await, Err(SinkRefusal::OutcomeUnknown));
+        let durable = point == CommitPoint::AfterCommit;
+        assert_eq!(live(&graph).await.len(), usize::from(durable));
+        let expected = if durable { Disposition::Replayed } else { Disposition::Committed };
+        assert_eq!(commit(&graph, &batch).await.disposition, expected);
+    }
+}
+
 /// A caller that stops waiting leaves either nothing or the whole batch, and the store goes on.
 #[tokio::test]
 async fn a_dropped_commit_is_whole_or_absent() {
