@@ -89,6 +89,9 @@ pub fn ticket_of(connector: &ConnectorName, stream: &StreamName, record_id: &str
 }
 
 /// The relation `blocks` between tickets.
+///
+/// # Panics
+/// Never: the texts are constants that parse.
 pub fn blocks() -> RelationReference {
     let ticket = parsed!(RecordType, "Ticket");
     RelationReference::of(&connector(), &ticket, "blocks").expect("a fixture is a valid relation")

@@ -1,5 +1,7 @@
 //! The arrows between crates, read from `cargo metadata` (design: `domain` ← `ports` ← use cases and adapters ← roots).
 
+#![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

@@ -2,6 +2,8 @@
 //!
 //! `SCION_WRITE_CATALOGUE=1 cargo test -p scion-conformance --test catalogue` writes it.
 
+#![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -36,11 +38,16 @@ fn page() -> String {
     let mut out = HEAD.to_owned();
     for (family, mut entries) in families {
         entries.sort_by_key(|entry| entry.code);
-        writeln!(out, "\n## {family}\n\n| code | message | who has to act | retry | next step |\n|---|---|---|---|---|").unwrap();
+        writeln!(
+            out,
+            "\n## {family}\n\n| code | message | who has to act | retry | next step |\n|---|---|---|---|---|"
+        )
+        .unwrap();
         for entry in entries {
             let (blame, retry) = words(entry);
             let cell = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
-            writeln!(out, "| `{}` | {} | {blame} | {retry} | {} |", entry.code, cell(entry.message), cell(entry.next)).unwrap();
+            writeln!(out, "| `{}` | {} | {blame} | {retry} | {} |", entry.code, cell(entry.message), cell(entry.next))
+                .unwrap();
         }
     }
     out

@@ -63,7 +63,7 @@ impl AccessCheck for FlawedAccess {
             }
             AccessFlaw::Caches => {
                 let mut cache = self.cache.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                answers = cache.get_or_insert(answers).clone();
+                answers.clone_from(cache.get_or_insert(answers.clone()));
             }
             _ => {}
         }

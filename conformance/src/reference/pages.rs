@@ -39,7 +39,7 @@ impl MemorySource {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    fn offset(&self, position: &Json) -> Result<usize, SourceRefusal> {
+    fn offset(position: &Json) -> Result<usize, SourceRefusal> {
         let bad = SourceRefusal::BadPosition { what: "it has no offset" };
         let members = position.as_object().ok_or(bad.clone())?;
         if members.is_empty() {
@@ -65,7 +65,7 @@ impl SourceAdapter for MemorySource {
     }
 
     async fn read_page(&self, request: &PageRequest) -> Result<SourcePage, SourceRefusal> {
-        let offset = self.offset(&request.position)?;
+        let offset = Self::offset(&request.position)?;
         if self.denies {
             return Err(McpRefusal::AccessDenied { operation: "tools/call".into() }.into());
         }

@@ -141,7 +141,7 @@ async fn bounded(fixture: &dyn GraphFixture) -> Checked {
 async fn endless(fixture: &dyn GraphFixture) -> Checked {
     let graph = fixture.open().await;
     // A product of many copies of the whole graph, counted: practically without end.
-    let patterns: String = (0..12).map(|n| format!("?s{n} ?p{n} ?o{n} . ")).collect();
+    let patterns = (0..12).map(|n| format!("?s{n} ?p{n} ?o{n}")).collect::<Vec<_>>().join(" . ");
     let request = QueryRequest {
         sparql: format!("SELECT (COUNT(*) AS ?n) WHERE {{ {patterns} }}"),
         max_rows: 10,

@@ -55,6 +55,9 @@ pub async fn run(fixture: &dyn WriteBackFixture) -> Report {
 }
 
 /// A change of `T-1` to a status.
+///
+/// # Panics
+/// Never: the texts are constants that parse.
 pub fn change(key: &str, status: &str) -> ChangeRequest {
     let patch = JsonObject::from([("status".to_owned(), Json::from(status))]);
     let text = format!("{key} {status}");

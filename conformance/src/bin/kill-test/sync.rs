@@ -20,7 +20,7 @@ pub(crate) struct Sync {
 }
 
 /// No run takes longer than this; one that does hangs.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);
 
 impl Sync {
     pub(crate) fn prepare(folder: &Path) -> Result<Self, String> {

@@ -83,8 +83,8 @@ pub(crate) fn stale(root: &Path, specs: &[SpecStatus]) -> Vec<String> {
         .into_iter()
         .filter_map(|(path, text)| {
             let found = fs::read_to_string(root.join(&path)).unwrap_or_default();
-            let same =
-                if path.ends_with(".json") { without_commits(&found) == without_commits(&text) } else { found == text };
+            let is_json = Path::new(&path).extension().is_some_and(|extension| extension == "json");
+            let same = if is_json { without_commits(&found) == without_commits(&text) } else { found == text };
             (!same).then(|| format!("{path} is stale; run spec-report and commit the result"))
         })
         .collect()

@@ -86,7 +86,8 @@ fn admit(state: &State, batch: &SourceBatch, capabilities: SinkCapabilities) -> 
             return Err(SinkRefusal::UnknownRelation { reference: edge.relation_reference.to_string() });
         }
         let here = |entity: &EntityRef| observed.contains(entity) || state.is_live(&batch.connector, entity);
-        if !capabilities.forward_references && !(here(&edge.source) && here(&edge.target)) {
+        let both_here = here(&edge.source) && here(&edge.target);
+        if !capabilities.forward_references && !both_here {
             return Err(SinkRefusal::EndpointUnknown { index });
         }
     }

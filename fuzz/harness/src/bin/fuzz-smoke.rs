@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         while Instant::now() < end {
             let input = mutator.variant(&entries);
             if std::panic::catch_unwind(|| (target.run)(&input)).is_err() {
-                let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
+                let hex = input.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
                 eprintln!("{} panics with seed {seed} in run {runs} on {hex}", target.name);
                 return ExitCode::FAILURE;
             }
