@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use scion_domain::id::{Digest256, RecordId};
 use scion_domain::model::{Disposition, RawAdmission, SourceBatch, SourceReceipt, StreamStatus, Tombstone};
+use scion_domain::refusal::{Refusal as _, Retry};
 use scion_domain::sink::{SinkRefusal, StoreRefusal};
 use scion_domain::sync::SyncRefusal;
 use scion_ports::{Clock, RecordDigests, Sink};
+use tokio::sync::Semaphore;
 
 use crate::deadline::Deadline;
 use crate::expected::Expected;
 use crate::fault::{CommitPoint, FaultSeam, NoFaults};
 
 /// The total time of one commit with everything around it, when the caller names none.
-pub const DEFAULT_COMMIT_DEADLINE: Duration = Duration::from_secs(120);
+pub const DEFAULT_COMMIT_DEADLINE: Duration = Duration::from_mins(2);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -44,10 +46,12 @@ pub struct Committer {
     pub clock: Arc<dyn Clock>,
     /// The seam of the simulation; [`NoFaults`] in real runs.
     pub faults: Arc<dyn FaultSeam>,
+    /// Places for as many batches under way as the sink admits, shared by all clones.
+    slots: Arc<Semaphore>,
 }
 
 enum Settled {
-    Committed(StreamStatus),
+    Committed(Box<StreamStatus>),
     NotCommitted,
     Moved,
 }
@@ -55,7 +59,8 @@ enum Settled {
 impl Committer {
     /// A committer with the default deadline and no faults.
     pub fn new(sink: Arc<dyn Sink>, digests: Arc<dyn RecordDigests>, clock: Arc<dyn Clock>) -> Self {
-        Self { sink, digests, deadline: DEFAULT_COMMIT_DEADLINE, clock, faults: Arc::new(NoFaults) }
+        let slots = Arc::new(Semaphore::new(sink.capabilities().max_in_flight.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { sink, digests, deadline: DEFAULT_COMMIT_DEADLINE, clock, faults: Arc::new(NoFaults), slots }
     }
 
     /// Commits one batch. When this returns a receipt, the batch is durable and its record digests are noted.
@@ -67,7 +72,11 @@ impl Committer {
         batch.check(self.sink.capabilities().cross_stream_relationships).map_err(SinkRefusal::from)?;
         let expected = Expected::of(batch)?;
         let deadline = Deadline::after(&*self.clock, self.deadline);
-        let verified = self.send(batch, &expected, &deadline).await?;
+        let verified = {
+            let waiting = deadline.run(deadline.remaining(), self.slots.acquire()).await;
+            let _slot = waiting.ok_or_else(|| unsettled(batch))?;
+            self.send(batch, &expected, &deadline).await?
+        };
         self.faults.reach(CommitPoint::BeforeDigests).await;
         self.note_digests(batch, &verified.receipt, &deadline).await?;
         self.faults.reach(CommitPoint::AfterDigests).await;
@@ -99,7 +108,7 @@ impl Committer {
             };
             if let Some(refusal) = refusal {
                 match self.settle(batch, expected, deadline).await? {
-                    Settled::Committed(status) => return self.recover(batch, expected, status, deadline).await,
+                    Settled::Committed(status) => return self.recover(batch, expected, *status, deadline).await,
                     Settled::NotCommitted if matches!(refusal, SinkRefusal::OutcomeUnknown) => {}
                     Settled::NotCommitted | Settled::Moved => return Err(conflict(batch).into()),
                 }
@@ -128,8 +137,10 @@ impl Committer {
         while !deadline.has_passed() {
             self.faults.reach(CommitPoint::BeforeReadback).await;
             let reading = self.sink.status(&batch.connector, &batch.provider_checkpoint.stream);
-            if let Some(Ok(status)) = deadline.run(deadline.remaining() / 2, reading).await {
-                return Ok(judge(batch, expected, status));
+            match deadline.run(deadline.remaining() / 2, reading).await {
+                Some(Ok(status)) => return Ok(judge(batch, expected, status)),
+                Some(Err(refusal)) if refusal.retry() == Retry::Never => return Err(refusal.into()),
+                Some(Err(_)) | None => {}
             }
             deadline.pause(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -195,7 +206,7 @@ impl Committer {
 
 fn judge(batch: &SourceBatch, expected: &Expected, status: StreamStatus) -> Settled {
     if status.last_batch_digest == Some(expected.batch) {
-        Settled::Committed(status)
+        Settled::Committed(Box::new(status))
     } else if status.accepted_checkpoint == batch.expected_previous_checkpoint {
         Settled::NotCommitted
     } else {

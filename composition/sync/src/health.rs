@@ -157,7 +157,7 @@ impl HealthState {
         match sink {
             SinkReadiness::Ready => {}
             SinkReadiness::NotReady(reason) => {
-                reasons.push(reason.clone().unwrap_or_else(|| "sink not ready".to_owned()))
+                reasons.push(reason.clone().unwrap_or_else(|| "sink not ready".to_owned()));
             }
             SinkReadiness::TimedOut(after) => {
                 reasons.push(format!("sink readiness timed out after {}s", after.as_secs_f64()));

@@ -93,9 +93,9 @@ impl StageGraph {
             }
             for id in ready {
                 open.remove(id);
-                open.values_mut().for_each(|deps| {
-                    deps.remove(id);
-                });
+                for dependencies in open.values_mut() {
+                    dependencies.remove(id);
+                }
             }
         }
         match open.keys().next() {

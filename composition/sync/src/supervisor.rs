@@ -5,14 +5,14 @@ mod connector;
 mod credentials;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use scion_domain::config::{ConnectorConfig, RunnerConfig, RunnerSettings};
 use scion_domain::id::ConnectorName;
 use scion_ports::{CredentialProvider, McpConnector, async_trait};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::events;
@@ -54,17 +54,20 @@ pub struct SupervisorParts {
 /// Runs connectors until it is told to stop.
 pub struct Supervisor {
     parts: SupervisorParts,
+    /// One lock per connector that ever ran.
+    turns: std::sync::Mutex<BTreeMap<ConnectorName, Arc<Mutex<()>>>>,
 }
 
 struct Running {
     config: ConnectorConfig,
     cancel: CancellationToken,
+    task: AbortHandle,
 }
 
 impl Supervisor {
     /// A supervisor that has not started.
     pub const fn new(parts: SupervisorParts) -> Self {
-        Self { parts }
+        Self { parts, turns: std::sync::Mutex::new(BTreeMap::new()) }
     }
 
     /// Runs one cycle of every connector of a configuration, at most `max_concurrency` at once, in no particular order of
@@ -157,7 +160,8 @@ impl Supervisor {
             if !kept {
                 worker.cancel.cancel();
             }
-            kept
+            // A worker whose task has ended although nobody stopped it has panicked: it is started anew.
+            kept && !worker.task.is_finished()
         });
         for wanted in &config.connectors {
             self.check_credentials(wanted).await;
@@ -165,9 +169,14 @@ impl Supervisor {
                 continue;
             }
             let token = cancel.child_token();
+            let turn = self.turn(&wanted.connector);
             let supervised = self.supervised(wanted, config.settings.clone(), slots.clone(), token.clone());
-            tasks.spawn(supervised.run());
-            running.insert(wanted.connector.clone(), Running { config: wanted.clone(), cancel: token });
+            let task = tasks.spawn(async move {
+                // A changed connector may still be draining under its old configuration: one writer at a time.
+                let _turn = turn.lock_owned().await;
+                supervised.run().await;
+            });
+            running.insert(wanted.connector.clone(), Running { config: wanted.clone(), cancel: token, task });
         }
     }
 
@@ -176,6 +185,11 @@ impl Supervisor {
             let outcome = credentials::check(&**provider, config).await;
             self.parts.health.credentials(&config.connector, outcome);
         }
+    }
+
+    fn turn(&self, name: &ConnectorName) -> Arc<Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.entry(name.clone()).or_default().clone()
     }
 
     fn worker(&self, config: &ConnectorConfig) -> ConnectorWorker {
@@ -197,6 +211,8 @@ impl Supervisor {
             cancel,
             ports: self.parts.ports.clone(),
             health: self.parts.health.clone(),
+            credentials_known: self.parts.credentials.is_some(),
+            followed: false,
         }
     }
 }

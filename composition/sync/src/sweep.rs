@@ -33,7 +33,7 @@ use crate::fault::CommitPoint;
 use crate::report::{SourceSyncReport, SyncState};
 
 /// The longest wait for a store or a status that is not a commit.
-pub(crate) const PORT_TIME: Duration = Duration::from_secs(60);
+pub(crate) const PORT_TIME: Duration = Duration::from_mins(1);
 
 /// Everything a run talks to.
 #[derive(Clone)]

@@ -27,6 +27,10 @@ pub(super) struct Supervised {
     pub(super) cancel: CancellationToken,
     pub(super) ports: SyncPorts,
     pub(super) health: Arc<HealthState>,
+    /// Somebody else says whether the credentials resolve.
+    pub(super) credentials_known: bool,
+    /// The change notifications of the open session were asked for.
+    pub(super) followed: bool,
 }
 
 type Feed = Option<Box<dyn ChangeFeed>>;
@@ -51,6 +55,7 @@ impl Supervised {
             let wait = self.judge(&report, backoff.as_mut());
             if !self.worker.is_connected() {
                 feed = None;
+                self.followed = false;
             }
             plan = self.wait(wait, report.success, &mut feed, &mut missed).await;
         }
@@ -69,7 +74,7 @@ impl Supervised {
         if let Err(refusal) = self.worker.connect(&cancel).await {
             return self.worker.failed(refusal);
         }
-        if feed.is_none() {
+        if !std::mem::replace(&mut self.followed, true) {
             *feed = self.worker.changes().await;
         }
         let marker = self.worker.change_marker();
@@ -97,11 +102,13 @@ impl Supervised {
     fn judge(&self, report: &CycleReport, backoff: Option<&mut Backoff>) -> Duration {
         let config = self.worker.config();
         let name = &config.connector;
-        let credentials = match &report.refusal {
-            Some(SyncRefusal::Session { refusal }) if is_credential(refusal) => Err(refusal.to_string()),
-            _ => Ok(()),
-        };
-        self.health.credentials(name, credentials);
+        match &report.refusal {
+            Some(SyncRefusal::Session { refusal }) if is_credential(refusal) => {
+                self.health.credentials(name, Err(refusal.to_string()));
+            }
+            _ if self.credentials_known => {}
+            _ => self.health.credentials(name, Ok(())),
+        }
         let Some(backoff) = backoff else { return config.interval };
         // A held stream waits for a person: trying sooner does not help, and its siblings keep their schedule.
         if report.success || report.only_held() {
@@ -143,16 +150,14 @@ impl Supervised {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return None,
-                change = next_change(feed) => match change {
-                    Some(change) => {
-                        missed.push(change);
-                        self.collect(feed, missed).await;
-                    }
-                    None => {
-                        // The session has ended: the next cycle opens a new one.
-                        *feed = None;
-                        self.worker.disconnect().await;
-                    }
+                change = next_change(feed) => if let Some(change) = change {
+                    missed.push(change);
+                    self.collect(feed, missed).await;
+                } else {
+                    // The session has ended: the next cycle opens a new one.
+                    *feed = None;
+                    self.followed = false;
+                    self.worker.disconnect().await;
                 },
                 () = clock.sleep(left) => {}
             }
@@ -167,12 +172,11 @@ impl Supervised {
             tokio::select! {
                 biased;
                 () = &mut burst => return,
-                change = next_change(feed) => match change {
-                    Some(change) => missed.push(change),
-                    None => {
-                        *feed = None;
-                        return;
-                    }
+                change = next_change(feed) => if let Some(change) = change {
+                    missed.push(change);
+                } else {
+                    *feed = None;
+                    return;
                 },
             }
         }

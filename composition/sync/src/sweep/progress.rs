@@ -67,7 +67,7 @@ impl Progress {
 
     /// The document as JSON.
     pub fn write(&self) -> Json {
-        let digest = |value: Option<Digest256>| Json::from(value.map(|digest| digest.to_hex()));
+        let digest = |value: Option<Digest256>| Json::from(value.map(Digest256::to_hex));
         Json::from([
             ("schema_version", Json::from(SCHEMA_VERSION)),
             ("sequence", Json::from(self.sequence)),

@@ -164,7 +164,7 @@ impl Sweep<'_> {
     async fn resume(&mut self) -> Result<(), SyncRefusal> {
         let shape = Some(self.plan.shape);
         if self.progress.shape == shape {
-            self.since = self.current.watermark.clone();
+            self.since.clone_from(&self.current.watermark);
         } else if self.progress.sweep_shape != shape {
             self.current.position = Json::Object(JsonObject::new());
             self.current.pending_watermark = None;
@@ -172,7 +172,8 @@ impl Sweep<'_> {
             self.save().await?;
         }
         self.from_start = !self.current.is_mid_sweep();
-        self.chained = self.accepted.as_ref().is_some_and(|accepted| self.from_start || accepted.content_hash.is_some());
+        self.chained =
+            self.accepted.as_ref().is_some_and(|accepted| self.from_start || accepted.content_hash.is_some());
         let (position, parts) = unmark(&self.current.position);
         self.current.position = position;
         self.parts_done = parts;

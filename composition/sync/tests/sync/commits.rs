@@ -80,6 +80,17 @@ async fn a_locked_store_is_waited_for_and_a_full_one_is_not() {
     assert!(report.cursor_after.is_none());
 }
 
+#[tokio::test(start_paused = true)]
+async fn no_more_batches_are_under_way_than_the_sink_admits() {
+    use std::sync::atomic::Ordering;
+    for limit in [1, 3] {
+        let bench = Bench::new(desk::server(&desk::tickets(25), 10));
+        bench.sink.capabilities.lock().unwrap().max_in_flight = limit;
+        assert!(bench.cycle().await.success);
+        assert!(bench.sink.most_under_way.load(Ordering::SeqCst) <= limit);
+    }
+}
+
 /// Proves: SDK-SOURCE-INGEST-R004.22
 #[tokio::test(start_paused = true)]
 async fn a_second_writer_ends_the_run_without_moving_the_cursor() {

@@ -21,7 +21,11 @@ pub fn tickets(count: u64) -> Records {
 pub fn pages(records: &Records, start: u64, size: usize) -> impl Fn(&JsonObject) -> Answer + Send + Sync + 'static {
     let records = records.clone();
     move |arguments| {
-        let page = arguments.get("page").and_then(Json::as_number).and_then(|page| page.as_u64()).unwrap_or(start);
+        let page = arguments
+            .get("page")
+            .and_then(Json::as_number)
+            .and_then(scion_domain::json::JsonNumber::as_u64)
+            .unwrap_or(start);
         let from = usize::try_from(page - start).unwrap() * size;
         let records = records.lock().unwrap();
         Answer::Value(Json::Array(records.iter().skip(from).take(size).cloned().collect()))

@@ -16,7 +16,11 @@ fn bench(parents: u64, child: &str) -> Bench {
         .with_tool(tool("desk_list_tickets", &["page"]), pages(&records, 1, 2))
         .with_tool(tool("desk_notes", &["ticket", "page"]), |arguments| {
             let ticket = arguments["ticket"].as_number().unwrap().as_u64().unwrap();
-            let page = arguments.get("page").and_then(Json::as_number).and_then(|page| page.as_u64()).unwrap_or(1);
+            let page = arguments
+                .get("page")
+                .and_then(Json::as_number)
+                .and_then(scion_domain::json::JsonNumber::as_u64)
+                .unwrap_or(1);
             // Ticket n has n notes, one a page.
             let note = (page <= ticket).then(|| json(&format!(r#"{{"id":"{ticket}-{page}","title":"note"}}"#)));
             Answer::Value(Json::Array(note.into_iter().collect()))

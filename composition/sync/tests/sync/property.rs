@@ -62,7 +62,9 @@ async fn play(steps: Vec<Step>, size: usize, max_records: usize) {
                 *records.lock().unwrap() = list;
             }
             Step::Cycle(sink, tool, pages) => {
-                sink.into_iter().for_each(|code| bench.sink.fail_next(sink_fault(code)));
+                for code in sink {
+                    bench.sink.fail_next(sink_fault(code));
+                }
                 *faults.lock().unwrap() = tool;
                 bench.config.max_pages_per_cycle = u32::from(pages);
                 bench.cycle().await;

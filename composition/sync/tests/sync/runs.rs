@@ -28,8 +28,8 @@ fn bench(case: &Json) -> Bench {
     let mut bench = Bench::new(server);
     bench.config = config(&presets);
     bench.config.provision = descriptor.get("provision") != Some(&Json::from(false));
-    bench.config.mapping_reference =
-        descriptor.get("mapping_reference").and_then(Json::as_str).unwrap_or("").to_owned();
+    let reference = descriptor.get("mapping_reference").and_then(Json::as_str);
+    reference.unwrap_or("").clone_into(&mut bench.config.mapping_reference);
     if let Some(pages) = descriptor.get("max_pages_per_cycle") {
         bench.config.max_pages_per_cycle = u32::try_from(pages.as_number().unwrap().as_u64().unwrap()).unwrap();
     }

@@ -167,6 +167,53 @@ async fn the_registry_is_read_again_and_a_removed_connector_is_forgotten() {
     watch.task.await.unwrap();
 }
 
+/// A held stream waits for a person; its connector keeps the schedule instead of backing off.
+#[tokio::test(start_paused = true)]
+async fn a_held_stream_does_not_make_its_connector_fail() {
+    let bench = bench();
+    let watch = start(&bench);
+    wait(1).await;
+    bench.server.describe("desk_list_tickets", |tool| {
+        tool.input_schema = crate::support::json(r#"{"type":"object","properties":{"page":{"type":"integer"}}}"#);
+    });
+    wait(2 * 900).await;
+    assert_eq!(bench.events.named("stream_held").len(), 2);
+    assert!(bench.events.named("connector_failed").is_empty());
+    assert_eq!(bench.events.named("change_subscription").len(), 1, "asked once per session");
+    bench.cancel.cancel();
+    watch.task.await.unwrap();
+}
+
+/// A connector whose configuration changes drains before its successor starts: one writer per stream.
+#[tokio::test(start_paused = true)]
+async fn a_changed_connector_is_restarted_after_it_has_drained() {
+    let bench = bench();
+    let inner = desk::pages(&desk::tickets(25), 1, 10);
+    let slow = Arc::new(Mutex::new(true));
+    let hang = slow.clone();
+    bench.server.set_tool(crate::support::tool("desk_list_tickets", &["page"]), move |arguments| {
+        if *hang.lock().unwrap() { crate::support::Answer::Hang } else { inner(arguments) }
+    });
+    let watch = start(&bench);
+    wait(1).await;
+    let mut changed = bench.config.clone();
+    changed.max_pages_per_cycle = 7;
+    *watch.registry.0.lock().unwrap() = Ok(RunnerConfig { settings: settings(), connectors: vec![changed] });
+    *slow.lock().unwrap() = false;
+    wait(300).await;
+    let names: Vec<&str> = bench
+        .events
+        .all()
+        .iter()
+        .map(|event| event.name)
+        .filter(|name| matches!(*name, "connector_started" | "connector_stopped"))
+        .collect();
+    assert_eq!(names, ["connector_started", "connector_stopped", "connector_started"]);
+    assert_eq!(bench.sink.stored(&connector(), &stream("tickets")).live.len(), 25);
+    bench.cancel.cancel();
+    watch.task.await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_cycle_of_many_connectors_stays_inside_the_limit() {
     let bench = bench();

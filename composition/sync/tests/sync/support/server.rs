@@ -36,7 +36,6 @@ struct Shared {
     tools: Mutex<BTreeMap<String, (ToolDescription, Arc<Handler>)>>,
     declaration: Mutex<String>,
     calls: Mutex<Vec<ToolCall>>,
-    listings: AtomicUsize,
     reads: AtomicUsize,
     connects: AtomicUsize,
     open: AtomicUsize,
@@ -70,7 +69,6 @@ impl FakeServer {
             tools: Mutex::default(),
             declaration: Mutex::new(declaration.to_owned()),
             calls: Mutex::default(),
-            listings: AtomicUsize::new(0),
             reads: AtomicUsize::new(0),
             connects: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
@@ -115,10 +113,6 @@ impl FakeServer {
         self.0.feeds.lock().unwrap().retain(|feed| feed.send(change.clone()).is_ok());
     }
 
-    pub fn end_feeds(&self) {
-        self.0.feeds.lock().unwrap().clear();
-    }
-
     pub fn refuse_connect(&self, refusal: Option<McpRefusal>) {
         *self.0.refuse_connect.lock().unwrap() = refusal;
     }
@@ -135,10 +129,6 @@ impl FakeServer {
 
     pub fn forget_calls(&self) {
         self.0.calls.lock().unwrap().clear();
-    }
-
-    pub fn listings(&self) -> usize {
-        self.0.listings.load(Ordering::SeqCst)
     }
 
     pub fn connects(&self) -> usize {
@@ -190,7 +180,6 @@ impl McpSession for FakeSession {
 
     async fn list_tools(&self) -> Result<Vec<ToolDescription>, McpRefusal> {
         self.server.alive("tools/list")?;
-        self.server.0.listings.fetch_add(1, Ordering::SeqCst);
         Ok(self.server.0.tools.lock().unwrap().values().map(|(description, _)| description.clone()).collect())
     }
 
