@@ -89,9 +89,6 @@ refusals! {
         /// A stage came back with another stage's progress.
         StageProgressForeign { stage: String } => "stage_progress_foreign", PeerMisbehaved, Never,
             "the stage {stage} answered with the progress of another stage", "report this: progress is never inherited";
-        /// Backoff bounds that cannot work.
-        BackoffInvalid { what: &'static str } => "backoff_invalid", CallerMistake, Never,
-            "the backoff cannot work: {what}", "use an initial delay above zero and a maximum not below it";
     }
 }
 
