@@ -12,12 +12,12 @@ use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::model::{IngestMode, Provenance, SourceBatch, SourceCheckpoint, SourceRecord, Withdrawal};
 use scion_domain::sink::SinkRefusal;
 
-use crate::contract::{AcceptedContract, Datatype, Mapping, TOOL_ID};
+use crate::contract::{AcceptedContract, Datatype, Mapping};
 use crate::intern::ProvenanceKey;
 use crate::{iri, payload};
 
 /// Record fields that strict schema does not ask the mapping for.
-const EXEMPT: [&str; 3] = ["id", "node_type", TOOL_ID];
+const EXEMPT: [&str; 2] = ["id", "node_type"];
 
 /// Records between two yields to other tasks.
 const SLICE: usize = 256;
@@ -185,8 +185,8 @@ fn map_payload(mapping: &Mapping, index: usize, fields: &JsonObject, strict: boo
                 return Err(SinkRefusal::FieldType { index, field: name.clone(), expected: declared.clone() });
             }
             payload::push(&mut out, field.property, value);
-        } else if name == TOOL_ID {
-            payload::push(&mut out, mapping.tool_id, value);
+        } else if let Some((_, property)) = mapping.always_kept.iter().find(|(kept, _)| kept == name) {
+            payload::push(&mut out, *property, value);
         } else if strict && !EXEMPT.contains(&name.as_str()) {
             return Err(SinkRefusal::FieldUnknown { index, field: name.clone() });
         }

@@ -15,8 +15,9 @@ use crate::{intern, iri, ontology};
 /// The entry that holds the declaration.
 pub(crate) const DECLARATION_URI: &str = "connector://resources";
 
-/// Always copied when present (`wire/engine-protocol.md` 7.1).
-pub(crate) const TOOL_ID: &str = "externalToolId";
+/// Copied when present, mapped or not: the tool id (`wire/engine-protocol.md` 7.1), and who may see the record
+/// (R014.13), which no mapping can be allowed to forget.
+const ALWAYS_KEPT: [&str; 4] = ["externalToolId", "access_public", "access_read_roles", "access_markings"];
 
 /// Names the store keeps for itself; no field may be mapped onto one.
 const BOOKKEEPING: [&str; 7] = [
@@ -66,7 +67,8 @@ pub(crate) struct Mapping {
     pub(crate) id: i64,
     pub(crate) record_type: String,
     pub(crate) fields: HashMap<String, Field>,
-    pub(crate) tool_id: i64,
+    /// Properties of [`ALWAYS_KEPT`] by field name.
+    pub(crate) always_kept: Vec<(&'static str, i64)>,
 }
 
 /// All of one connector.
@@ -239,8 +241,11 @@ fn compile_mapping(
         let property = intern::property(connection, &iri::name(connector, name))?;
         fields.insert(field.clone(), Field { property, check });
     }
-    let tool_id = intern::property(connection, &iri::name(connector, TOOL_ID))?;
-    Ok(Mapping { id, record_type: record_type.to_owned(), fields, tool_id })
+    let mut always_kept = Vec::with_capacity(ALWAYS_KEPT.len());
+    for name in ALWAYS_KEPT {
+        always_kept.push((name, intern::property(connection, &iri::name(connector, name))?));
+    }
+    Ok(Mapping { id, record_type: record_type.to_owned(), fields, always_kept })
 }
 
 impl AcceptedContract {
@@ -250,7 +255,9 @@ impl AcceptedContract {
             for field in mapping.fields.values() {
                 intern::mapping_property(connection, mapping.id, field.property)?;
             }
-            intern::mapping_property(connection, mapping.id, mapping.tool_id)?;
+            for (_, property) in &mapping.always_kept {
+                intern::mapping_property(connection, mapping.id, *property)?;
+            }
         }
         Ok(())
     }

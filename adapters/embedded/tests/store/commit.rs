@@ -154,6 +154,17 @@ async fn strict_schema_refuses_what_the_mapping_does_not_name() {
     assert!(rows(&desk.graph, "SELECT ?x { ?r desk:extra ?x }").await.is_empty());
 }
 
+/// Proves: SDK-CONNECTOR-CONTROL-R014.13
+#[tokio::test]
+async fn who_may_see_a_record_is_kept_whatever_the_mapping_names() {
+    let desk = desk().await;
+    let payload = r#"{"id":"1","title":"a","access_public":false,"access_markings":["connector-unconfigured-acl"]}"#;
+    let strict = SourceBatch { strict_schema: true, ..full(1, vec![ticket("1", payload)]) };
+    commit(&desk.graph, &strict).await;
+    let marked = "SELECT ?m { ?r desk:access_markings ?m ; desk:access_public false }";
+    assert_eq!(rows(&desk.graph, marked).await, ["connector-unconfigured-acl"]);
+}
+
 #[tokio::test]
 async fn a_batch_that_is_not_well_formed_is_refused_before_anything_else() {
     let desk = desk().await;
