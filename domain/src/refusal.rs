@@ -1,7 +1,7 @@
 //! Refusals: every "no" of the product as a closed enum with a stable code.
 //!
 //! A refusal says what was refused, where, who is to blame and whether trying again can help. It never carries a
-//! secret, a payload or the text of a peer's error. [`refusals!`] is the one way to declare a family of them, so that
+//! secret, a payload or the text of a peer's error. [`refusals!`](crate::refusals!) is the one way to declare a family of them, so that
 //! each has a code, a [`Display`](std::fmt::Display), an [`Error`](std::error::Error), a serialised form and an
 //! entry in the generated catalogue (`docs/src/refusals.md`).
 
