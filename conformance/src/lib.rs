@@ -5,6 +5,9 @@
 //! - [`doubles`]: implementations that are wrong on purpose, one per check, so that every check is known to be able to fail.
 //! - [`served_example`]: a server with exactly the tools and the declaration of the `declaration` vectors.
 //! - [`fixtures`]: small batches, packs and pages to test with.
+//!
+//! A suite takes a fixture that hands out fresh instances of your type and answers a [`report`] with one line per check. The
+//! programs beside it: `kill-test`, `bench`, `seeded-source` and `spec-report`.
 
 pub mod doubles;
 pub mod fixtures;

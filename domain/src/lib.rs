@@ -2,6 +2,10 @@
 //!
 //! Nothing here opens a socket or a file, reads a clock, an environment variable or a random source. Time and
 //! randomness come in as values. Every other crate depends on this one; this one depends on none of them.
+//!
+//! Where to start: [`json`] and [`id`] are the values everything is made of; [`refusal`] is how a "no" is declared;
+//! [`model`] holds batches, checkpoints and receipts; [`declaration`] what a server says may be copied; [`pagination`],
+//! [`cursor`], [`drift`] and [`retry`] decide; [`digest`] and [`canonical`] make bytes that others agree with.
 
 pub mod access;
 pub mod access_check;

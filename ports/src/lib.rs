@@ -6,6 +6,10 @@
 //! Cancellation and deadlines are the same everywhere: a caller bounds a call with a timeout and may drop the returned
 //! future at any await point. Dropping never loses data and never leaves half a state; where it can leave an unknown
 //! outcome, the obligation says how to read it back.
+//!
+//! Where to start: [`Sink`] with [`RecordDigests`] and [`CheckpointStore`] for a store of your own, [`SourceAdapter`] for
+//! records that come from elsewhere, [`CredentialProvider`] for a secret store, [`McpConnector`] for another transport.
+//! Implement one, then run its suite over your type.
 
 mod access_check;
 mod approvals;
@@ -29,9 +33,9 @@ mod source_adapter;
 mod stream_catalog;
 mod task_queue;
 mod token_store;
+mod tool_surface;
 mod write_back_ledger;
 mod write_back_transport;
-mod tool_surface;
 
 pub use access_check::AccessCheck;
 pub use approvals::Approvals;
@@ -55,8 +59,8 @@ pub use source_adapter::SourceAdapter;
 pub use stream_catalog::StreamCatalog;
 pub use task_queue::TaskQueue;
 pub use token_store::TokenStore;
+pub use tool_surface::ToolSurface;
 pub use write_back_ledger::WriteBackLedger;
 pub use write_back_transport::WriteBackTransport;
-pub use tool_surface::ToolSurface;
 
 pub use async_trait::async_trait;

@@ -4,6 +4,16 @@
 //! the tree into a [`RunnerConfig`] and collects every problem on the way, not only the first. A problem names file,
 //! line, column, field path and the closest right key. It never repeats a value: a value may be a secret that stands in
 //! the wrong place. Nothing is expanded from the environment.
+//!
+//! It implements no port: a root reads the file and hands the configuration on.
+//!
+//! ```
+//! let config = scion_config::read("connectors: [{connector: desk, endpoint: {command: desk-server}}]", "fleet.yaml")?;
+//! assert_eq!(config.connectors.len(), 1);
+//! let problems = scion_config::read("connectors: [{conector: desk}]", "fleet.yaml").unwrap_err();
+//! assert!(problems.to_string().contains("connectors.0.conector: unknown key; did you mean `connector`?"));
+//! # Ok::<(), scion_domain::config::ConfigProblems>(())
+//! ```
 
 mod fields;
 mod json;

@@ -8,6 +8,20 @@
 //! Durability: `synchronous=FULL`; when a commit returns, it survives a kill of the process and a loss of power.
 //! Receipts are kept for the last [`RECEIPTS_KEPT`] batches of a stream; an older batch sent again is a conflict, not a
 //! replay.
+//!
+//! ```no_run
+//! use scion_domain::query::QueryRequest;
+//! use scion_embedded::EmbeddedGraph;
+//! use scion_ports::GraphQuery as _;
+//!
+//! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
+//! let graph = EmbeddedGraph::open_read_only("graph.db".as_ref())?;
+//! let sparql = "SELECT ?record WHERE { ?record a desk:Ticket }".to_owned();
+//! let answer = graph.query(&QueryRequest { sparql, max_rows: 100, timeout_ms: 5_000 }).await?;
+//! # drop(answer);
+//! # Ok(())
+//! # }
+//! ```
 
 mod admission;
 mod checkpoint_text;

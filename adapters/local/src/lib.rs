@@ -1,7 +1,8 @@
 //! The local machine: time, randomness, secrets in environment variables, directories and locks.
 //!
 //! Implements the ports `Clock` ([`SystemClock`]), `Entropy` ([`SystemEntropy`]) and `CredentialProvider` for `env://`
-//! references ([`EnvCredentials`]).
+//! references ([`EnvCredentials`]). Beside them: [`StateDirs`], [`FileLock`] and [`LibraryFile`] for what a program keeps, and
+//! [`agent_config`] for the settings of a served connector.
 
 mod agent_config;
 mod clock;

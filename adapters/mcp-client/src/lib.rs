@@ -14,6 +14,9 @@
 //! - Error texts of the server go no further than `wire.rs`.
 //!
 //! A session does not reconnect by itself; whoever owns it calls `connect` again.
+//!
+//! Where to start: `McpClient::builder(name).credentials(provider).build()`, then `connect` with the endpoint of a
+//! configuration.
 
 mod base64;
 mod changes;

@@ -3,6 +3,9 @@
 //! Both eras of the protocol are spoken, the handshake era up to 2025-11-25 and the enveloped 2026-07-28; the client's
 //! first request decides. Standard output carries protocol bytes only: [`serve_stdio`] takes it away from the rest of the
 //! process, so that a stray `println!` in a connector lands on standard error.
+//!
+//! It uses the port [`ToolSurface`] rather than implementing one; `scion_serve::ConnectorBuilder::build` makes a surface.
+//! [`ServeOptions`] bounds requests, answers, calls at once and their time.
 
 mod changes;
 mod config;

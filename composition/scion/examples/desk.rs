@@ -52,11 +52,13 @@ fn page(all: &[Json], args: &Args) -> Result<Vec<Json>, ToolRefusal> {
 }
 
 fn main() -> ExitCode {
-    match Connector::builder(scion::identity!("desk")).title("Help desk").tool(list_people()).tool(list_tickets()).build() {
+    let desk = Connector::builder(scion::identity!("desk")).title("Help desk").tool(list_people()).tool(list_tickets());
+    match desk.build() {
         Ok(surface) => scion::run_stdio(surface),
         Err(refusal) => {
+            let (code, next) = (refusal.code(), refusal.next_step());
             // If standard error is gone, there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "error[{}]: {refusal}\n  next: {}", refusal.code(), refusal.next_step());
+            let _ = writeln!(std::io::stderr(), "error[{code}]: {refusal}\n  next: {next}");
             ExitCode::FAILURE
         }
     }

@@ -1,6 +1,10 @@
 //! Use cases: ingest, source synchronisation, stages and supervision.
 //!
 //! Everything here talks to the outside through the ports of `scion-ports` and names no adapter.
+//!
+//! Where to start: [`Supervisor`] runs many connectors, [`ConnectorWorker`] one cycle of one connector, [`SourceSyncRunner`]
+//! one stream, [`Committer`] one batch. A connector that pushes instead of being read goes through
+//! [`stream::SourceStream`].
 
 mod commit;
 mod deadline;
