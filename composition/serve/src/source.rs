@@ -180,9 +180,11 @@ impl Edge {
         self
     }
 
-    /// The field holds ids of this source's own records, so no stand-in record is made.
+    /// The field holds ids of this source's own records, so no stand-in record is made. Unless a template says otherwise, the
+    /// target's id is the reference itself.
     #[must_use]
-    pub fn to_source(self, source: &str) -> Self {
+    pub fn to_source(mut self, source: &str) -> Self {
+        self.members.entry("target_id_template".to_owned()).or_insert_with(|| "{id}".into());
         self.set("target_stream", source)
     }
 
@@ -192,7 +194,7 @@ impl Edge {
         self.set("target_id_key", key)
     }
 
-    /// How the target's id is formed; must hold `{id}`. Without it `{type}:{id}`.
+    /// How the target's id is formed; must hold `{id}`. Without it `{type}:{id}`, or `{id}` for an edge to a source.
     #[must_use]
     pub fn id_template(self, template: &str) -> Self {
         self.set("target_id_template", template)

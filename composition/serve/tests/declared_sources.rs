@@ -59,6 +59,7 @@ async fn both_ways_of_declaring_meet_in_one_declaration() {
     assert_eq!((comments.source.as_str(), comments.argument.as_str()), ("tickets", "ticket"));
     let edge = &declared.sources[0].edges[0];
     assert_eq!(edge.target_stream.as_ref().unwrap().as_str(), "people");
+    assert_eq!(edge.target_id_template, "{id}", "the other source's own record");
     assert_eq!(declared.schema_mappings["Ticket"].fields["subject"], "title");
     assert!(declared.unmapped_record_types().is_empty());
     // The form of the peer: keys sorted, default spacing, `descriptors` always there.
