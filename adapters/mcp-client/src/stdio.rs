@@ -111,6 +111,7 @@ impl Transport<RoleClient> for StdioTransport {
         });
         let input = Arc::clone(&self.input);
         let stop = self.stop.clone();
+        let (end, mut child) = (Arc::clone(&self.end), self.child.clone());
         async move {
             let line = line?;
             let write = async {
@@ -120,10 +121,17 @@ impl Transport<RoleClient> for StdioTransport {
                 pipe.flush().await
             };
             // A child that does not read must not keep the session from closing.
-            tokio::select! {
+            let done = tokio::select! {
                 done = write => done,
-                () = stop.cancelled() => Err(io::ErrorKind::NotConnected.into()),
+                () = stop.cancelled() => return Err(io::ErrorKind::NotConnected.into()),
+            };
+            // A pipe breaks because its reader is gone: say so before the session is closed for the broken pipe.
+            if done.is_err()
+                && let Ok(status) = tokio::time::timeout(STATUS_LAG, child.status()).await
+            {
+                end.set(Fault::Exited(status));
             }
+            done
         }
     }
 
