@@ -17,6 +17,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::settings::SettingRefusal::CATALOGUE,
         crate::values::ClientRefusal::CATALOGUE,
         crate::values::ValueRefusal::CATALOGUE,
+        crate::command::CommandRefusal::CATALOGUE,
         crate::config::ConfigRefusal::CATALOGUE,
         crate::config::HealthAddressRefusal::CATALOGUE,
         crate::id::IdRefusal::CATALOGUE,

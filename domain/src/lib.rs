@@ -11,6 +11,7 @@ pub mod access;
 pub mod access_check;
 pub mod canonical;
 pub mod catalogue;
+pub mod command;
 pub mod config;
 pub mod credential;
 pub mod cursor;

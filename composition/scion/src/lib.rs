@@ -13,6 +13,7 @@
 pub mod content;
 #[cfg(feature = "mcp-server")]
 mod run;
+pub mod sink;
 
 pub use scion_domain as domain;
 pub use scion_local as local;

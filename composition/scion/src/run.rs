@@ -12,9 +12,8 @@ use scion_serve::ServedSurface;
 /// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
 /// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.
 pub fn run_stdio(surface: ServedSurface) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(_) => return fail(&TransportRefusal::Broken),
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
+        return fail(&TransportRefusal::Broken);
     };
     let served = runtime.block_on(scion_mcp_server::serve_stdio(Arc::new(surface), ServeOptions::default()));
     // A read of standard input cannot be cancelled; waiting for it would keep the process alive.
