@@ -1,0 +1,17 @@
+//! The two commands as processes, against real server processes and a real store.
+
+#![allow(clippy::unwrap_used, clippy::format_push_string, reason = "helpers of tests end a test by a panic")]
+
+mod support;
+
+mod contract;
+mod doctor;
+mod drain;
+mod exits;
+mod health;
+mod logs;
+mod once;
+mod query;
+mod refusals;
+mod stages;
+mod status;
