@@ -127,6 +127,12 @@ impl Env {
         self.truth.hold(self.held().await);
         let cancel = CancellationToken::new();
         lock(&self.world.cancel).clone_from(&cancel);
+        // Two streams can crash at one moment; the second crash must not strike the next process.
+        tokio::select! {
+            biased;
+            () = self.world.crash.notified() => {}
+            () = std::future::ready(()) => {}
+        }
         let ended = tokio::select! {
             biased;
             () = self.world.crash.notified() => Ended::Crashed,

@@ -26,10 +26,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const fn has_snapshots(self) -> bool {
-        matches!(self, Self::Cursor | Self::Delta | Self::Opaque | Self::Incremental | Self::Reconcile)
-    }
-
     /// Withdrawals come with changes.
     pub(super) const fn is_delta(self) -> bool {
         matches!(self, Self::Delta | Self::Opaque)
