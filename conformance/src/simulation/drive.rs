@@ -296,9 +296,9 @@ async fn calm(env: &Arc<Env>) {
     }
     let mut worker = env.worker(true);
     env.release().await;
-    // A contract that changed unnoticed is noticed now.
+    // A contract that changed unnoticed is noticed now, by one stage after the other.
     env.cycle(&mut worker).await;
-    if env.release().await > 0 {
+    while env.release().await > 0 {
         env.cycle(&mut worker).await;
     }
     calm_cycle(env, &mut worker).await;

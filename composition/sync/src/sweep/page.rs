@@ -56,14 +56,30 @@ impl Sweep<'_> {
 
     fn next_checkpoint(&self, page: &SourcePage) -> SourceCheckpoint {
         let position = page.next_position.clone();
+        let page_ends_sweep = position.is_none();
         let mut next = if self.plan.opaque_watermark {
             mark::advance_opaque(&self.current, page.watermark.clone(), position)
         } else {
             let marks: Vec<_> = page.records.iter().map(|record| record.updated_at.clone()).collect();
             mark::advance_checkpoint(&self.current, &marks, position)
         };
+        if let Some(mark) = self.mark_that_stays() {
+            if page_ends_sweep {
+                next.watermark = Some(mark);
+            } else {
+                next.pending_watermark.clone_from(&self.current.pending_watermark);
+            }
+        }
         next.content_hash = page.content_hash.or(self.current.content_hash);
         next
+    }
+
+    /// A full sweep does not say what is gone. Where changes do, its mark is the one of its first page, or the accepted one,
+    /// so that whatever goes away while it runs, or went away before it, is among the changes asked for next.
+    fn mark_that_stays(&self) -> Option<String> {
+        let full = self.plan.withdraws && self.since.is_none();
+        let mark = || self.current.watermark.clone().or_else(|| self.current.pending_watermark.clone());
+        full.then(mark).flatten()
     }
 
     /// The records whose content is not what the store has.
@@ -123,11 +139,10 @@ impl Sweep<'_> {
         let mut ids: Vec<RecordId> = listed.union(&self.live_stubs).cloned().collect();
         ids.sort_unstable();
         let live: Vec<EntityRef> = ids.into_iter().map(|id| self.entity(id)).collect();
-        let digest = digest::live_set(&live);
-        if nothing_else && self.progress.live_set == Some(digest) {
+        let known = self.accepted.as_ref().map(|accepted| reconciled(&live, accepted));
+        if nothing_else && known.is_some() && self.progress.live_set == known {
             return None;
         }
-        self.progress.live_set = Some(digest);
         Some(live)
     }
 
@@ -151,6 +166,10 @@ impl Sweep<'_> {
         for following in parts {
             let mut between = self.current.clone();
             between.position = mark_part(&self.current.position, self.parts_done + 1);
+            if self.plan.withdraws && self.since.is_none() && self.mark_that_stays().is_none() {
+                // The page is read again if the run ends here, and is then not what it was.
+                between.pending_watermark = next.pending_watermark.clone().or_else(|| next.watermark.clone());
+            }
             let batch_mode = if mode == IngestMode::Delta { mode } else { IngestMode::Full };
             self.commit(batch_mode, part, Extra::default(), between).await?;
             self.parts_done += 1;
@@ -217,6 +236,9 @@ impl Sweep<'_> {
         self.progress.last_receipt = Some(evidence.receipt_id.clone());
         self.report.batches.push(evidence);
         let accepted = batch.provider_checkpoint;
+        if let Some(live) = &batch.authoritative_live_ids {
+            self.progress.live_set = Some(reconciled(live, &accepted));
+        }
         self.accepted = Some(accepted.clone());
         self.report.cursor_after.clone_from(&self.accepted);
         // The document follows the first receipt of a cycle, so that the accepted contract is durable with the first batch,
@@ -226,6 +248,13 @@ impl Sweep<'_> {
         }
         Ok(accepted)
     }
+}
+
+/// What is remembered of a reconciliation: the live set, and the checkpoint it was accepted at. Whatever is committed after
+/// it moves the checkpoint, so that the memory holds only while nothing was.
+fn reconciled(live: &[EntityRef], accepted: &SourceCheckpoint) -> Digest256 {
+    let (live, accepted) = (digest::live_set(live), digest::checkpoint(accepted));
+    digest::framed("scion/reconciled/v1", &[live.as_bytes(), accepted.as_bytes()])
 }
 
 fn check_page(

@@ -86,6 +86,8 @@ pub struct StreamPlan {
     pub empty_approval: Option<String>,
     /// The source hands out its own watermark (`checkpoint_path`).
     pub opaque_watermark: bool,
+    /// The source says what is gone (`withdrawals_path`), and only among changes.
+    pub withdraws: bool,
     /// What every payload passes on its way out.
     pub persistence: Persistence,
     /// `contract:<connector>#<record type>`, for the report.
@@ -140,6 +142,7 @@ impl StreamPlan {
             evolution_policy: preset.evolution_policy,
             empty_approval: (!approval.is_empty()).then(|| approval.to_owned()),
             opaque_watermark: !preset.checkpoint_path.is_empty(),
+            withdraws: !preset.withdrawals_path.is_empty(),
             persistence,
             shape: Digest256::ZERO,
         };

@@ -35,7 +35,7 @@ pub struct Progress {
     pub shape: Option<Digest256>,
     /// The shape of a full sweep that is under way because the shape changed.
     pub sweep_shape: Option<Digest256>,
-    /// Digest of the last live set that was reconciled.
+    /// Digest of the last live set that was reconciled and of the checkpoint it was accepted at.
     pub live_set: Option<Digest256>,
 }
 

@@ -167,7 +167,9 @@ impl Sweep<'_> {
             self.since.clone_from(&self.current.watermark);
         } else if self.progress.sweep_shape != shape {
             self.current.position = Json::Object(JsonObject::new());
-            self.current.pending_watermark = None;
+            if !self.plan.withdraws {
+                self.current.pending_watermark = None;
+            }
             self.progress.sweep_shape = shape;
             self.save().await?;
         }
