@@ -160,7 +160,8 @@ impl Env {
     fn check_report(&self, report: &CycleReport) {
         let world = &self.world;
         let stages = report.run.iter().flat_map(|run| &run.stages);
-        let states: BTreeMap<&str, SyncState> = stages.clone().map(|stage| (stage.stage.as_str(), stage.state)).collect();
+        let states: BTreeMap<&str, SyncState> =
+            stages.clone().map(|stage| (stage.stage.as_str(), stage.state)).collect();
         for stage in stages {
             let id = &stage.stage;
             for checkpoint in [&stage.previous, &stage.accepted].into_iter().flatten() {

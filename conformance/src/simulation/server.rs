@@ -186,9 +186,10 @@ fn page(snapshot: &Snapshot, table: &Table, (index, offset): (usize, usize), sen
     match table.layout.kind {
         Kind::Delta | Kind::Opaque => {
             if last && sent_since {
-                let gone = snapshot.gone.iter().map(|id| {
-                    Json::from([("id", Json::from(id.as_str())), ("reason", Json::from("deleted"))])
-                });
+                let gone = snapshot
+                    .gone
+                    .iter()
+                    .map(|id| Json::from([("id", Json::from(id.as_str())), ("reason", Json::from("deleted"))]));
                 members.insert("gone".into(), Json::Array(gone.collect()));
             }
             if table.layout.kind == Kind::Opaque {

@@ -107,7 +107,10 @@ impl View<'_> {
             } else if kind == Kind::Reconcile || kind.is_delta() {
                 false
             } else {
-                self.table.history.get(id).is_some_and(|versions| versions.iter().any(|version| text(version) == *payload))
+                self.table
+                    .history
+                    .get(id)
+                    .is_some_and(|versions| versions.iter().any(|version| text(version) == *payload))
             };
             if !said {
                 self.world.broken(format!("I1 {stream}/{id} is live as {payload} and the source does not say so"));

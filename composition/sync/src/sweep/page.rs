@@ -37,9 +37,10 @@ impl Sweep<'_> {
         let listed: Option<HashSet<RecordId>> = page.live_ids.map(|live| live.into_iter().collect());
         check_page(mode, &ids, listed.as_ref(), &page.withdrawals)?;
         let candidates = self.shaper.candidates(page.records, page.relationships);
-        if mode == IngestMode::Reconcile {
+        if let Some(listed) = listed.as_ref().filter(|_| mode == IngestMode::Reconcile) {
             for candidate in &candidates {
                 self.live_stubs.extend(self.shaper.stub_ids(&candidate.raw.payload)?);
+                self.shaper.want_missing(&candidate.raw, listed)?;
             }
         }
         let items = self.changed(candidates).await?;

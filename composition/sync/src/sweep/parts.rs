@@ -23,7 +23,8 @@ pub(crate) struct Part {
     pub(crate) stubs: u64,
 }
 
-/// Cuts. A record, its edges and the stubs they lead to stay together; a stub goes with the first record that needs it.
+/// Cuts. A record, its edges and the stubs they lead to stay together; a stub goes with the first record that needs it,
+/// and stubs that no record of the batch needs come last.
 /// One record with more edges than a batch may have still makes one part, which the sink then refuses by name.
 pub(crate) fn cut(
     items: Vec<Item>,
@@ -43,6 +44,13 @@ pub(crate) fn cut(
         part.records.extend(needed);
         part.records.push(item.record);
         part.relationships.extend(item.edges);
+    }
+    for stub in stubs.into_values() {
+        if part.records.len() >= capabilities.max_records {
+            parts.push(std::mem::take(&mut part));
+        }
+        part.stubs += 1;
+        part.records.push(stub);
     }
     if !part.records.is_empty() {
         parts.push(part);

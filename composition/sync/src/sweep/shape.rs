@@ -128,6 +128,23 @@ impl<'p> Shaper<'p> {
         ids.map(|reference| RecordId::parse(&reference.target_id).map_err(SyncRefusal::from)).collect()
     }
 
+    /// Wants the stubs of records a complete live list does not name although this record, changed or not, leads to them:
+    /// each takes the place of a real record that is gone.
+    pub(crate) fn want_missing(&mut self, raw: &RawRecord, listed: &HashSet<RecordId>) -> Result<(), SyncRefusal> {
+        let plan = self.plan;
+        for edge in &plan.edges {
+            let Some(mapping) = &edge.stub_mapping else { continue };
+            for reference in references(&edge.spec, &raw.payload) {
+                let record_id = RecordId::parse(&reference.target_id)?;
+                if record_id != raw.id && !listed.contains(&record_id) {
+                    let target = EntityRef { stream: plan.stream.clone(), record_id };
+                    self.want_stub(&target, mapping, reference.properties);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn edge(
         &mut self,
         edge: &EdgePlan,

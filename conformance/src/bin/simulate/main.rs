@@ -22,7 +22,8 @@ fn options() -> Result<Options, String> {
     let mut options = Options { from: 0, seeds: 20_000, plant: Plant::None, list: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
-        let mut number = || arguments.next().and_then(|value| value.parse().ok()).ok_or(format!("{flag} needs a number"));
+        let mut number =
+            || arguments.next().and_then(|value| value.parse().ok()).ok_or(format!("{flag} needs a number"));
         match flag.as_str() {
             "--seeds" => options.seeds = number()?,
             "--from" => options.from = number()?,
