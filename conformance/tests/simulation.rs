@@ -27,8 +27,14 @@ fn assert_holds(seed: u64) -> BTreeSet<CommitPoint> {
 /// Proves: SDK-SOURCE-INGEST-R001.2, SDK-SOURCE-INGEST-R001.4
 #[test]
 fn no_fault_loses_or_repeats_anything_and_every_commit_point_is_struck() {
-    let struck: BTreeSet<CommitPoint> = (0..400).flat_map(assert_holds).collect();
-    assert_eq!(struck, BTreeSet::from(CommitPoint::ALL));
+    let all = BTreeSet::from(CommitPoint::ALL);
+    let mut struck: BTreeSet<CommitPoint> = (0..300).flat_map(assert_holds).collect();
+    // The rarest point is the one before a readback.
+    let more = (300..2000).take_while(|seed| {
+        struck.extend(assert_holds(*seed));
+        struck != all
+    });
+    assert!(more.count() < 1699, "only {struck:?} were struck");
 }
 
 #[test]
