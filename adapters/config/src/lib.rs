@@ -1,6 +1,6 @@
 //! Reads configurations of `connector-sync` from YAML or JSON text, with positions.
 //!
-//! Text becomes a tree whose every node knows its line and column ([`yaml`], [`json`]); a typed walk ([`read`]) turns
+//! Text becomes a tree whose every node knows its line and column (`yaml.rs`, `json.rs`); a typed walk (`read.rs`) turns
 //! the tree into a [`RunnerConfig`] and collects every problem on the way, not only the first. A problem names file,
 //! line, column, field path and the closest right key. It never repeats a value: a value may be a secret that stands in
 //! the wrong place. Nothing is expanded from the environment.

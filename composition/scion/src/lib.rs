@@ -9,6 +9,9 @@
 //! - [`content`]: content folders found by convention;
 //! - [`sync`]: from a connector's sources to a durable graph;
 //! - [`sink`]: durable graphs by name.
+//!
+//! Where to start: `examples/desk.rs` of this crate is the smallest connector, `examples/connectors/git-history` of the
+//! repository a whole one. To run a sync inside your own program, see [`sync::Supervisor`]; to add a store, [`sink`].
 
 pub mod content;
 #[cfg(feature = "mcp-server")]

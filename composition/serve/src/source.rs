@@ -71,7 +71,8 @@ impl Source {
         self
     }
 
-    /// Pages of `size` records (1 to 1000), numbered from 1 in `page_param`. The end is the first page that is not full.
+    /// Pages of `size` records (1 to 1000), numbered from 1 in `page_param`. With a `page_size_param` the runner asks for the
+    /// size and ends at an empty page, because a server may cut pages; without one the first page that is not full ends too.
     #[must_use]
     pub fn page(self, page_param: &str, page_size_param: Option<&str>, size: u32) -> Self {
         // The first page number is written out because a source and the preset made from it have different defaults.
