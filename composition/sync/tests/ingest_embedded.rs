@@ -154,8 +154,12 @@ async fn a_nested_value_is_a_native_relationship_in_the_graph() {
         rows(&graph, "SELECT ?n WHERE { ?p a <urn:scion:desk#Person> ; <urn:scion:desk#name> ?n }").await,
         [["Team"]]
     );
-    let access = rows(&graph, "SELECT ?m WHERE { ?t <urn:scion:desk#access_markings> ?m }").await;
-    assert_eq!(access, [["connector-unconfigured-acl"]], "quarantined, and the mapping lets it be asked");
+    let access = rows(&graph, "SELECT ?m WHERE { ?r <urn:scion:desk#access_markings> ?m }").await;
+    assert_eq!(
+        access,
+        [["connector-unconfigured-acl"]; 2],
+        "the ticket and its owner are quarantined, and can be asked"
+    );
     stream.entities(vec![ticket(r#"{"title": "x", "owner": {}}"#)]).await.unwrap();
     assert!(rows(&graph, EDGES).await.is_empty(), "an owner that is gone takes its edge along");
 }

@@ -36,16 +36,20 @@ fn place(preset: &SyncPreset, position: &Json) -> Result<Place, SourceRefusal> {
             .map(Place::Count)
             .ok_or(bad("its page or offset is not a whole number")),
     };
-    match preset.pagination {
-        PresetPagination::None => Ok(Place::Start),
-        PresetPagination::Page => count("page"),
-        PresetPagination::Offset => count("offset"),
+    let place = match preset.pagination {
+        PresetPagination::None => Place::Start,
+        PresetPagination::Page => count("page")?,
+        PresetPagination::Offset => count("offset")?,
         PresetPagination::Cursor => match members.get("cursor") {
-            None => Ok(Place::Start),
-            Some(cursor @ (Json::String(_) | Json::Number(_))) => Ok(Place::Cursor(cursor.clone())),
-            Some(_) => Err(bad("its cursor is neither text nor a number")),
+            None => Place::Start,
+            Some(cursor @ (Json::String(_) | Json::Number(_))) => Place::Cursor(cursor.clone()),
+            Some(_) => return Err(bad("its cursor is neither text nor a number")),
         },
+    };
+    if matches!(place, Place::Start) && !members.is_empty() {
+        return Err(bad("it says nothing about the paging of this preset"));
     }
+    Ok(place)
 }
 
 /// The arguments of the call for the page at `position` (`{}` for the first). `since` is the accepted watermark when

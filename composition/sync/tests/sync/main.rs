@@ -16,6 +16,7 @@ mod property;
 mod reconcile;
 mod runs;
 mod stages;
+mod suite;
 mod supervision;
 mod support;
 mod sweeps;
