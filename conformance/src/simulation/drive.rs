@@ -259,7 +259,7 @@ pub(super) async fn drive(seed: u64, plant: Plant) -> Outcome {
     if !env.world.is_broken() {
         calm(&env).await;
     }
-    let (violations, trace, struck) = env.world.into_parts();
+    let (violations, trace, struck) = env.world.take_parts();
     Outcome { seed, violations, trace, struck, commits: env.truth.commits() }
 }
 

@@ -26,7 +26,7 @@ impl FaultSeam for SimSeam {
         match kind {
             0..=3 => {
                 world.note(format!("{point:?}: crash"));
-                world.crash_now().await
+                world.crash_now::<()>().await;
             }
             4 | 5 => {
                 world.note(format!("{point:?}: second writer"));

@@ -96,7 +96,7 @@ impl World {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
-    pub(super) fn into_parts(&self) -> (Vec<String>, Vec<String>, BTreeSet<CommitPoint>) {
+    pub(super) fn take_parts(&self) -> (Vec<String>, Vec<String>, BTreeSet<CommitPoint>) {
         (
             std::mem::take(&mut lock(&self.violations)),
             std::mem::take(&mut lock(&self.trace)),

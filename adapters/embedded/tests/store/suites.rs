@@ -139,6 +139,11 @@ macro_rules! suite {
 
 suite!(the_sink_suite_passes, sink);
 suite!(the_key_value_suite_passes, key_value);
-suite!(the_checkpoint_suite_passes, checkpoint_store);
+/// Proves: SDK-SOURCE-INGEST-R004.21
+#[tokio::test]
+async fn the_checkpoint_suite_passes() {
+    checkpoint_store::run(&Stores::default()).await.assert_passed();
+}
+
 suite!(the_digest_suite_passes, record_digests);
 suite!(the_query_suite_passes, graph_query);

@@ -35,7 +35,7 @@ fn list(records: &[Json], from: usize) -> Json {
 }
 
 fn number(arguments: &JsonObject, name: &str) -> usize {
-    let number = arguments.get(name).and_then(Json::as_number).and_then(|number| number.as_u64());
+    let number = arguments.get(name).and_then(Json::as_number).and_then(scion_domain::json::JsonNumber::as_u64);
     usize::try_from(number.unwrap_or(0)).unwrap()
 }
 
