@@ -8,7 +8,7 @@ use scion_sync::fault::CommitPoint;
 /// Seeds that broke an invariant once, and what was wrong.
 const ONCE_BROKEN: [(u64, &str); 8] = [
     (499, "a repeated empty batch was taken for a replay, so that the stream stood still for ever"),
-    (2578, "a batch of another writer came full circle, and an old batch was accepted over it"),
+    (2578, "a version was written twice while checkpoints did not carry a digest of the one before"),
     (29, "a full sweep read again moved the mark past withdrawals nobody had been told of"),
     (103, "a page read again after a part of it was committed did the same"),
     (5087, "a reconciliation was left out because of an older one, although stubs had come since"),
