@@ -6,7 +6,8 @@ use scion_conformance::simulation::{self, Plant};
 use scion_sync::fault::CommitPoint;
 
 /// Seeds that broke an invariant once, and what was wrong.
-const ONCE_BROKEN: [(u64, &str); 8] = [
+const ONCE_BROKEN: [(u64, &str); 9] = [
+    (31_405, "a stub was left out for a record of a later part of its page, which then never came"),
     (499, "a repeated empty batch was taken for a replay, so that the stream stood still for ever"),
     (2578, "a version was written twice while checkpoints did not carry a digest of the one before"),
     (29, "a full sweep read again moved the mark past withdrawals nobody had been told of"),

@@ -43,6 +43,12 @@ impl Sweep<'_> {
                 self.shaper.want_missing(&candidate.raw, listed)?;
             }
         }
+        if self.parts_done > 0 {
+            // The page was longer when its first part was sent: a record that part leads to may have gone before its turn.
+            for candidate in &candidates {
+                self.shaper.want_missing(&candidate.raw, &ids)?;
+            }
+        }
         let items = self.changed(candidates).await?;
         let live = listed.as_ref().filter(|_| mode == IngestMode::Reconcile);
         let stubs = self.stubs(&ids, live).await?;

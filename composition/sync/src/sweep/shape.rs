@@ -128,8 +128,8 @@ impl<'p> Shaper<'p> {
         ids.map(|reference| RecordId::parse(&reference.target_id).map_err(SyncRefusal::from)).collect()
     }
 
-    /// Wants the stubs of records a complete live list does not name although this record, changed or not, leads to them:
-    /// each takes the place of a real record that is gone.
+    /// Wants the stubs of records that are not listed although this record, changed or not, leads to them. By a complete
+    /// live list, each takes the place of a real record that is gone.
     pub(crate) fn want_missing(&mut self, raw: &RawRecord, listed: &HashSet<RecordId>) -> Result<(), SyncRefusal> {
         let plan = self.plan;
         for edge in &plan.edges {
