@@ -48,9 +48,8 @@ pub fn content_dirs(package: &Path) -> Result<BTreeMap<ContentKind, PathBuf>, Co
             Ok(metadata) if metadata.is_dir() => {
                 found.insert(kind, path);
             }
-            Ok(_) => return Err(ContentRefusal::NotAFolder { name: kind.folder() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(_) => return Err(ContentRefusal::NotAFolder { name: kind.folder() }),
+            Ok(_) | Err(_) => return Err(ContentRefusal::NotAFolder { name: kind.folder() }),
         }
     }
     Ok(found)
