@@ -39,11 +39,14 @@ impl Bars {
         let _ = self.multi.clear();
     }
 
-    fn line(&self) -> ProgressBar {
-        let line = self.multi.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}  {msg}  {elapsed}") {
-            line.set_style(style);
-        }
+    /// A line that says everything before it is first drawn.
+    fn line(&self, name: &str) -> ProgressBar {
+        let line = ProgressBar::new_spinner().with_prefix(printable(name)).with_message("waiting for the first page");
+        let line = match ProgressStyle::with_template("{spinner} {prefix}  {msg}  {elapsed}") {
+            Ok(style) => line.with_style(style),
+            Err(_) => line,
+        };
+        let line = self.multi.add(line);
         line.enable_steady_tick(TICK);
         line
     }
@@ -57,10 +60,7 @@ impl EventSink for Bars {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         match event.name {
             "stream_started" => {
-                let line = self.line();
-                line.set_prefix(printable(&name));
-                line.set_message("waiting for the first page");
-                lines.insert(name, line);
+                lines.insert(name.clone(), self.line(&name));
             }
             "page_done" => {
                 if let Some(line) = lines.get(&name) {
