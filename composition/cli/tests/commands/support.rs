@@ -124,7 +124,7 @@ impl Place {
 
     /// Starts `connector-sync` and leaves it running.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        Running { child: self.command(CONNECTOR_SYNC).args(args).spawn().unwrap() }
+        Running { child: Some(self.command(CONNECTOR_SYNC).args(args).spawn().unwrap()) }
     }
 
     /// Runs `scion`.
@@ -174,27 +174,38 @@ impl Run {
     }
 }
 
-/// A running `connector-sync`.
+/// A running `connector-sync`; killed when a test gives it up.
 pub(crate) struct Running {
-    child: Child,
+    /// `None` once it has ended.
+    child: Option<Child>,
 }
 
 impl Running {
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
     /// Kills it with no chance to tidy up.
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub(crate) fn kill(self) {
+        drop(self);
     }
 
     /// Waits for its end, at most half a minute.
     pub(crate) fn end(mut self) -> Run {
-        wait_until("the process ends", || self.child.try_wait().unwrap().is_some());
-        Run::of(self.child.wait_with_output().unwrap())
+        let child = self.child.as_mut().unwrap();
+        wait_until("the process ends", || child.try_wait().unwrap().is_some());
+        Run::of(self.child.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
