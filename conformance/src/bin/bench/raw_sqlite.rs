@@ -21,23 +21,28 @@ fn copy(store: &Path, target: &Path) -> rusqlite::Result<f64> {
     raw.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     raw.pragma_update(None, "synchronous", "FULL")?;
     raw.pragma_update(None, "cache_size", -65_536)?;
-    let mut schema = source.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name = 'record'")?;
+    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN ('record', 'indexed_value')";
+    let mut schema = source.prepare(sql)?;
     for sql in schema.query_map([], |row| row.get::<_, String>(0))? {
         raw.execute_batch(&sql?)?;
     }
     // The rows are in memory before the clock starts: reading them is not part of the limit.
-    let mut select = source.prepare("SELECT * FROM record ORDER BY id")?;
-    let columns = select.column_count();
-    let rows: Vec<Vec<Value>> =
-        select.query_map([], |row| (0..columns).map(|column| row.get(column)).collect())?.collect::<Result<_, _>>()?;
-    let marks = vec!["?"; columns].join(",");
+    let records = rows(&source, "SELECT * FROM record ORDER BY id")?;
+    let values = rows(&source, "SELECT * FROM indexed_value ORDER BY record")?;
+    let mut values = values.into_iter().peekable();
+    let insert_record =
+        format!("INSERT INTO record VALUES({})", vec!["?"; records.first().map_or(1, Vec::len)].join(","));
     let started = Instant::now();
-    for batch in rows.chunks(BATCH) {
+    for batch in records.chunks(BATCH) {
         let transaction = raw.transaction()?;
         {
-            let mut insert = transaction.prepare_cached(&format!("INSERT INTO record VALUES({marks})"))?;
+            let mut add_record = transaction.prepare_cached(&insert_record)?;
+            let mut add_value = transaction.prepare_cached("INSERT INTO indexed_value VALUES(?, ?, ?)")?;
             for row in batch {
-                insert.execute(rusqlite::params_from_iter(row))?;
+                add_record.execute(rusqlite::params_from_iter(row))?;
+                while let Some(value) = values.next_if(|value| value[2] == row[0]) {
+                    add_value.execute(rusqlite::params_from_iter(value))?;
+                }
             }
         }
         transaction.commit()?;
@@ -45,4 +50,10 @@ fn copy(store: &Path, target: &Path) -> rusqlite::Result<f64> {
     let seconds = started.elapsed().as_secs_f64();
     std::fs::remove_file(target).ok();
     Ok(seconds)
+}
+
+fn rows(source: &Connection, sql: &str) -> rusqlite::Result<Vec<Vec<Value>>> {
+    let mut select = source.prepare(sql)?;
+    let columns = select.column_count();
+    select.query_map([], |row| (0..columns).map(|column| row.get(column)).collect())?.collect()
 }

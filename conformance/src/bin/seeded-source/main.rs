@@ -2,7 +2,7 @@
 //!
 //! It serves one tool, `items_list(page, page_size)`, over `--records` records of ten fields and about 500 bytes, made from
 //! `--seed`. It answers by hand-written JSON-RPC lines rather than through a library, so that the source is never
-//! the slower side of a measurement. `--touch N` gives every N-th record other contents, `--edges` adds a reference
+//! the slower side of a measurement. `--random-ids` scatters the ids, `--touch N` gives every N-th record other contents, `--edges` adds a reference
 //! from each record to an owner, `--delay-ms` waits before each page, `--log FILE` appends one line per page asked for.
 
 mod options;

@@ -11,6 +11,8 @@ pub(crate) struct Options {
     /// Every `touch`-th record has other contents; 0 for none.
     pub(crate) touch: u64,
     pub(crate) edges: bool,
+    /// Ids arrive in no order instead of counting up.
+    pub(crate) random_ids: bool,
     pub(crate) page_size: u64,
     pub(crate) delay: Duration,
     pub(crate) log: Option<PathBuf>,
@@ -18,11 +20,23 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options =
-            Self { records: 1000, seed: 1, touch: 0, edges: false, page_size: 200, delay: Duration::ZERO, log: None };
+        let mut options = Self {
+            records: 1000,
+            seed: 1,
+            touch: 0,
+            edges: false,
+            random_ids: false,
+            page_size: 200,
+            delay: Duration::ZERO,
+            log: None,
+        };
         while let Some(flag) = arguments.next() {
             if flag == "--edges" {
                 options.edges = true;
+                continue;
+            }
+            if flag == "--random-ids" {
+                options.random_ids = true;
                 continue;
             }
             let value = arguments.next().ok_or_else(|| format!("{flag} needs a value"))?;

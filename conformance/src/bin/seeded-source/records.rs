@@ -48,8 +48,7 @@ pub(crate) fn write(options: &Options, number: u64, out: &mut String) {
         out,
         "{{\"id\":\"rec-{:016x}\",\"number\":{number},\"title\":\"{} {} {}\",\"status\":\"{}\",\"priority\":{},\"amount\":{}.{:02},\
          \"owner\":\"owner-{}\",\"created_at\":\"2026-{:02}-{:02}T{:02}:{:02}:{:02}Z\",\"open\":{},\"note\":\"",
-        // A bijection of the number, so that ids arrive in no order, as real ones do.
-        number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ options.seed,
+        if options.random_ids { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ options.seed } else { number },
         word(a),
         word(a >> 8),
         number,
