@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Place, desk};
 
-/// Proves: SDK-SOURCE-INGEST-R017.6
+/// Proves: SDK-SOURCE-INGEST-R017, SDK-SOURCE-INGEST-R017.6
 #[test]
 fn a_nested_value_is_read_back_with_the_contract_that_governs_it() {
     let place = Place::new();
@@ -34,7 +34,7 @@ fn a_nested_value_is_read_back_with_the_contract_that_governs_it() {
     assert_eq!(nested, ["Acme,contract:desk#Device"]);
 }
 
-/// Proves: SDK-SOURCE-INGEST-R017.6
+/// Proves: SDK-SOURCE-INGEST-R017, SDK-SOURCE-INGEST-R017.6
 #[test]
 fn a_changed_declaration_that_was_not_accepted_sends_nothing() {
     let place = Place::with_desk(3);
