@@ -21,8 +21,12 @@ pub(super) fn install(log: Log) {
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// Our own crates are heard from `INFO` on. Of others only errors: their lines may repeat what a peer said.
+/// Our own crates are heard from `INFO` on. Of others only errors: their lines may repeat what a peer said. The MCP library
+/// is not heard at all: what goes wrong with a session is a refusal, which is logged once, with its next step.
 fn wanted(metadata: &Metadata<'_>) -> bool {
+    if metadata.target().starts_with("rmcp") {
+        return false;
+    }
     let ours = metadata.target().starts_with("scion");
     *metadata.level() <= if ours { Level::INFO } else { Level::ERROR }
 }
@@ -101,14 +105,15 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!(target: "scion_mcp_client::stdio", connector = "desk", n = 3, "said {}", "something");
             tracing::debug!(target: "scion_mcp_client", "too fine");
-            tracing::warn!(target: "rmcp", "not ours");
-            tracing::error!(target: "rmcp::service", code = -1, ok = false, "bad");
+            tracing::warn!(target: "other", "not ours");
+            tracing::error!(target: "rmcp::service", "a session's own words");
+            tracing::error!(target: "other::service", code = -1, ok = false, "bad");
         });
         let lines = lines.lock().unwrap();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with(
             r#"{"connector": "desk", "level": "INFO", "logger": "scion_mcp_client.stdio", "message": "said something", "n": 3"#
         ));
-        assert!(lines[1].contains(r#""code": -1, "level": "ERROR", "logger": "rmcp.service""#));
+        assert!(lines[1].contains(r#""code": -1, "level": "ERROR", "logger": "other.service""#));
     }
 }

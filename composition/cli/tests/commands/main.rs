@@ -9,6 +9,7 @@ mod doctor;
 mod drain;
 mod exits;
 mod health;
+mod interop;
 mod logs;
 mod once;
 mod query;

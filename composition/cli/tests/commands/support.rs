@@ -14,19 +14,32 @@ pub(crate) const SCION: &str = env!("CARGO_BIN_EXE_scion");
 /// The scripted server, built once: cargo builds examples for a whole test run, but not for a single test target.
 pub(crate) fn server() -> &'static Path {
     static SERVER: OnceLock<PathBuf> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "scion-cli", "--example", "scripted_source"]);
-        build.current_dir(env!("CARGO_MANIFEST_DIR"));
-        // Build scripts that look at these would run again, since they are set for a test and not for a build.
-        for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
-                build.env_remove(name);
-            }
+    SERVER.get_or_init(|| build_example("scion-cli", "scripted_source"))
+}
+
+/// The server of the declaration vectors, built once.
+pub(crate) fn served_example() -> &'static Path {
+    static SERVER: OnceLock<PathBuf> = OnceLock::new();
+    SERVER.get_or_init(|| build_example("scion-mcp-server", "served-example"))
+}
+
+fn build_example(package: &str, example: &str) -> PathBuf {
+    let path = Path::new(SCION).with_file_name("examples").join(example);
+    // A run of the whole workspace has just built every example; building it again with fewer features costs a minute.
+    if std::env::var_os("SCION_EXAMPLES_BUILT").is_some() && path.is_file() {
+        return path;
+    }
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", package, "--example", example]);
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // Build scripts that look at these would run again, since they are set for a test and not for a build.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            build.env_remove(name);
         }
-        assert!(build.status().unwrap().success());
-        Path::new(SCION).with_file_name("examples").join("scripted_source")
-    })
+    }
+    assert!(build.status().unwrap().success());
+    path
 }
 
 /// One test's files.

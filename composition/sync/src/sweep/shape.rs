@@ -96,11 +96,12 @@ impl<'p> Shaper<'p> {
         let entity = EntityRef { stream: self.plan.stream.clone(), record_id: raw.id };
         let provenance = self.provenance(&entity.record_id);
         let mut edges = Vec::new();
+        let mut seen = HashSet::new();
         let mut stubs = Vec::new();
         let plan = self.plan;
         for edge in &plan.edges {
             for reference in references(&edge.spec, &raw.payload) {
-                self.edge(edge, reference, &entity, &mut edges, &mut stubs)?;
+                self.edge(edge, reference, &entity, &mut edges, &mut seen, &mut stubs)?;
             }
         }
         for edge in stated {
@@ -151,6 +152,7 @@ impl<'p> Shaper<'p> {
         reference: Reference,
         from: &EntityRef,
         edges: &mut Vec<RelationshipRecord>,
+        seen: &mut HashSet<(EntityRef, RelationReference)>,
         stubs: &mut Vec<RecordId>,
     ) -> Result<(), SyncRefusal> {
         let record_id = RecordId::parse(&reference.target_id)?;
@@ -164,8 +166,7 @@ impl<'p> Shaper<'p> {
             stubs.push(target.record_id.clone());
             self.want_stub(&target, mapping, reference.properties);
         }
-        let same = |known: &&RelationshipRecord| known.target == target && known.relation_reference == edge.relation;
-        if edges.iter().find(same).is_none() {
+        if seen.insert((target.clone(), edge.relation.clone())) {
             let provenance = self.edge_provenance(from, &target);
             let (source, relation_reference) = (from.clone(), edge.relation.clone());
             edges.push(RelationshipRecord {
