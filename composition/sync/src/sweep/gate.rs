@@ -6,6 +6,8 @@ use scion_domain::json::Json;
 use scion_domain::model::{RepairDecision, StreamHold};
 use scion_domain::source::SourceContract;
 use scion_domain::sync::SyncRefusal;
+use scion_ports::SourceAdapter;
+use tokio_util::sync::CancellationToken;
 
 use super::SourceSyncRunner;
 use super::plan::StreamPlan;
@@ -82,6 +84,28 @@ impl SourceSyncRunner {
                 Err(SyncRefusal::Quarantined { stream: stream(), classification })
             }
         }
+    }
+
+    /// Lifts a quarantine whose reason is gone: the live tool is again exactly the one batches were accepted under.
+    pub(super) async fn lift_restored(
+        &self,
+        plan: &StreamPlan,
+        source: &dyn SourceAdapter,
+        cancel: &CancellationToken,
+        progress: &mut Progress,
+    ) -> Result<(), SyncRefusal> {
+        if !matches!(progress.hold, Some(StreamHold::Quarantined { .. })) {
+            return Ok(());
+        }
+        // A tool that cannot be looked at is not restored; the hold says why the stream stands.
+        let Ok(live) = self.read_contract(source, cancel).await else { return Ok(()) };
+        if progress.accepted_contract.as_ref() != Some(&live) {
+            return Ok(());
+        }
+        progress.hold = None;
+        progress.held_contract = None;
+        progress.quarantine = None;
+        self.save(progress, &plan.connector, &plan.stream).await
     }
 
     /// Accepts the contract a held stream waits with, so that its next cycle goes on from the accepted checkpoint.

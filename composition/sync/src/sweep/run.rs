@@ -67,6 +67,7 @@ impl SourceSyncRunner {
             return Err(SyncRefusal::Cancelled);
         }
         let mut progress = self.load(&plan.connector, &plan.stream).await?;
+        self.lift_restored(plan, source, cancel, &mut progress).await?;
         self.respect_hold(plan, &mut progress).await?;
         plan.check_sink(self.ports.committer.sink.capabilities())?;
         let generation = binding.generation();
@@ -104,7 +105,7 @@ impl SourceSyncRunner {
     }
 
     /// Reads the live contract under the same retries as a page.
-    async fn read_contract(
+    pub(super) async fn read_contract(
         &self,
         source: &dyn SourceAdapter,
         cancel: &CancellationToken,

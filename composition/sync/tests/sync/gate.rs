@@ -57,6 +57,24 @@ async fn a_tool_that_changes_between_runs_is_quarantined_until_released() {
     assert_eq!(again.unwrap_err().leaf_code(), "stream_not_held");
 }
 
+/// Proves: SDK-SOURCE-INGEST-R002
+#[tokio::test(start_paused = true)]
+async fn a_quarantine_ends_by_itself_when_the_tool_is_put_back() {
+    let bench = bench();
+    assert_eq!(bench.stream("tickets").await.state, SyncState::Complete);
+    let mut original = None;
+    bench.server.describe("desk_list_tickets", |tool| {
+        original = Some(tool.clone());
+        break_it(tool);
+    });
+    assert_eq!(bench.stream("tickets").await.state, SyncState::Quarantined);
+    bench.server.describe("desk_list_tickets", |tool| *tool = original.clone().unwrap());
+    let before = bench.sink.batches().len();
+    assert_eq!(bench.stream("tickets").await.state, SyncState::Complete);
+    assert!(progress(&bench).hold.is_none());
+    assert_eq!(bench.sink.batches().len(), before, "nothing had changed in between");
+}
+
 /// Proves: SDK-SOURCE-INGEST-R007
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_changes_between_pages_is_noticed_before_the_last_commit() {
