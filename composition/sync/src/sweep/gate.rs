@@ -53,7 +53,7 @@ impl SourceSyncRunner {
         })
     }
 
-    /// A held stream does not move until an operator releases it or its repair is decided.
+    /// A held stream does not move until its tool is restored, an operator releases it or its repair is decided.
     pub(super) async fn respect_hold(&self, plan: &StreamPlan, progress: &mut Progress) -> Result<(), SyncRefusal> {
         let stream = || plan.stream.to_string();
         let proposal = match &progress.hold {
