@@ -5,6 +5,8 @@ use crate::refusal::CatalogueEntry;
 /// The rows of all families, family by family.
 pub fn all() -> Vec<&'static [CatalogueEntry]> {
     vec![
+        crate::auth::AuthRefusal::CATALOGUE,
+        crate::http::HttpRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

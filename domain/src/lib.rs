@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod access_check;
+pub mod auth;
 pub mod canonical;
 pub mod catalogue;
 pub mod command;
@@ -18,7 +19,9 @@ pub mod cursor;
 pub mod declaration;
 pub mod digest;
 pub mod drift;
+pub mod egress;
 pub mod fingerprint;
+pub mod http;
 pub mod id;
 pub mod ingest;
 pub mod json;

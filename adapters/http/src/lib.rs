@@ -1,0 +1,1 @@
+//! The one outbound HTTP dialer: egress policy, TLS profiles, bounds.

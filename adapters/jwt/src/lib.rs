@@ -1,0 +1,1 @@
+//! Signing and checking of JSON Web Tokens.

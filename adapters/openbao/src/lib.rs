@@ -1,0 +1,1 @@
+//! Secrets of an OpenBao or Vault server.

@@ -1,0 +1,1 @@
+//! Outbound authentication: token sources, OAuth ceremonies, token checks.

@@ -1,0 +1,1 @@
+//! The governed HTTP client and what is built on it.

@@ -1,0 +1,1 @@
+//! Credential resolution under scope and access authority.

@@ -1,0 +1,1 @@
+//! Hostile and faithful servers on loopback for the tests of every fetch path.
