@@ -1,8 +1,10 @@
 //! Secret references and what resolving one can be refused for (`wire/mcp-surface.md` 6.5).
 
 mod reference;
+mod source;
 
 pub use reference::{ReferenceRefusal, SecretRef};
+pub use source::SecretSource;
 
 use crate::id::ConnectorName;
 use crate::refusals;
@@ -28,8 +30,14 @@ refusals! {
         /// No provider answers for this kind of reference.
         NoProvider { scheme: String } => "credential_no_provider", CallerMistake, Never,
             "no provider resolves {scheme} references", "configure one, or use another kind of reference";
+        /// That version was deleted or destroyed; `what` says which.
+        VersionGone { reference: String, what: &'static str } => "credential_version_gone", CallerMistake, Never,
+            "the version {reference} names was {what}", "name another version, or store the secret again";
+        /// Something is there that cannot be used as a secret; `what` says why.
+        Unusable { reference: String, what: &'static str } => "credential_unusable", CallerMistake, Never,
+            "what {reference} names {what}", "store the secret as one text, readable by this program alone";
         /// The secret store cannot be reached.
-        Unavailable { reference: String } => "credential_unavailable", Unavailable, Later,
+        Unavailable { reference: String } => "credential_store_unavailable", Unavailable, Later,
             "the store behind {reference} does not answer", "check the secret store";
         /// The secret store refuses.
         Denied { reference: String } => "credential_denied", Denied, Never,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use scion_domain::credential::{CredentialRefusal, CredentialRequest, SecretRef};
-use scion_domain::id::ConnectorName;
 use scion_domain::secret::Secret;
 use scion_ports::CredentialProvider;
 
@@ -36,21 +35,11 @@ impl fmt::Debug for EnvCredentials {
     }
 }
 
-/// An `openbao` path is the connector's own name or below it (`wire/mcp-surface.md` 6.5).
-fn in_scope(reference: &SecretRef, connector: &ConnectorName) -> bool {
-    match reference {
-        SecretRef::Env { .. } => true,
-        SecretRef::OpenBao { path, .. } => {
-            path.strip_prefix(connector.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        }
-    }
-}
-
 #[async_trait]
 impl CredentialProvider for EnvCredentials {
     async fn resolve(&self, request: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
         let reference = request.reference.to_string();
-        if !in_scope(&request.reference, &request.connector) {
+        if !request.reference.in_scope_of(&request.connector) {
             return Err(CredentialRefusal::OutOfScope { reference });
         }
         let SecretRef::Env { name } = &request.reference else {
@@ -65,6 +54,7 @@ impl CredentialProvider for EnvCredentials {
 
 #[cfg(test)]
 mod tests {
+    use scion_domain::id::ConnectorName;
     use scion_domain::json::{Json, parse};
 
     use super::*;
