@@ -7,6 +7,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
     vec![
         crate::auth::AuthRefusal::CATALOGUE,
         crate::http::HttpRefusal::CATALOGUE,
+        crate::egress::EgressRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

@@ -1,8 +1,10 @@
 //! Whether a URL is public enough to be cited.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use url::{Host, Url};
+
+use crate::egress::AddressClass;
 
 /// Names under which no public host lives: RFC 6761, RFC 6762, RFC 8375 and common private roots.
 const PRIVATE_ROOTS: [&str; 10] =
@@ -45,41 +47,15 @@ fn is_public_name(name: &str) -> bool {
 /// Whether an address is globally routed, by the special-purpose registries of IANA (RFC 6890). IPv6 forms that carry an
 /// IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) never are.
 pub fn is_public_address(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let special = a == 0
-        || address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_documentation()
-        || address.is_multicast()
-        || a >= 240
-        || (a == 100 && (64..128).contains(&b))
-        || (a == 192 && b == 0 && c == 0)
-        || (a == 192 && b == 88 && c == 99)
-        || (a == 198 && (18..20).contains(&b));
-    !special
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let s = address.segments();
-    let global_unicast = s[0] & 0xe000 == 0x2000;
-    let special = (s[0] == 0x2001 && (s[1] < 0x0200 || s[1] == 0x0db8))
-        || s[0] == 0x2002
-        || (s[0] == 0x3fff && s[1] < 0x1000)
-        || (s[4] & 0xfdff == 0 && s[5] == 0x5efe);
-    global_unicast && !special
+    let mapped = matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some());
+    !mapped && AddressClass::of(address) == AddressClass::Public
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
+
     use crate::json::{Json, parse};
     use proptest::prelude::*;
 
@@ -137,7 +113,7 @@ mod tests {
         fn any_text_gets_an_answer(text in any::<String>(), address in any::<[u8; 4]>()) {
             let _ = public_http_url(&text);
             let address = Ipv4Addr::from(address);
-            prop_assert_eq!(public_http_url(&format!("https://{address}/x")), is_public_v4(address));
+            prop_assert_eq!(public_http_url(&format!("https://{address}/x")), is_public_address(IpAddr::V4(address)));
         }
     }
 }

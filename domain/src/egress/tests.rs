@@ -1,0 +1,4 @@
+mod cases;
+mod properties;
+mod table;
+mod vectors;
