@@ -1,19 +1,26 @@
-//! How a connector proves who it is to its vendor: declarations that name secrets and never hold one.
+//! How a connector proves who it is to its vendor: declarations that name secrets and never hold one, and the pure parts of
+//! the protocols behind them.
 
+mod algorithm;
+mod declaration;
+mod kinds;
 mod material;
+mod profile;
+mod slot;
+mod url;
 
+pub use algorithm::{JwtAlgorithm, KeyFamily};
+pub use declaration::AuthDeclaration;
+pub use kinds::{
+    ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, LoginBody, NoAuth, Pkce, RedirectMode,
+    RefreshToken, SessionLogin, SessionToken, TokenExchange,
+};
 pub use material::AuthMaterial;
+pub use profile::{ProviderTokenProfile, TokenForm};
+pub use slot::SecretSlot;
+pub use url::{AuthUrl, issuer as parse_issuer};
 
 use crate::refusals;
-
-/// One way to authenticate outbound requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AuthDeclaration {
-    /// No credential.
-    #[default]
-    NoAuth,
-}
 
 refusals! {
     /// Why a request cannot be authenticated.

@@ -10,6 +10,7 @@
 pub mod access;
 pub mod access_check;
 pub mod auth;
+pub mod base64;
 pub mod canonical;
 pub mod catalogue;
 pub mod command;
