@@ -8,6 +8,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::auth::AuthRefusal::CATALOGUE,
         crate::http::HttpRefusal::CATALOGUE,
         crate::egress::EgressRefusal::CATALOGUE,
+        crate::proxy::ProxyRefusal::CATALOGUE,
+        crate::tls::TlsRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

@@ -31,6 +31,7 @@ pub mod model;
 pub mod pagination;
 pub mod paths;
 pub mod privacy;
+pub mod proxy;
 pub mod pseudonym;
 pub mod query;
 pub mod refusal;
@@ -44,6 +45,7 @@ pub mod sync;
 #[cfg(test)]
 pub(crate) mod test_vectors;
 pub mod time;
+pub mod tls;
 pub mod values;
 pub mod work;
 pub mod writeback;

@@ -1,0 +1,22 @@
+use std::io;
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+
+/// Turns a name into addresses. What it answers is checked before anything is dialled, so it need not be trusted.
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    /// The addresses of a name in lower case and without a final dot; never called for an address literal.
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(tokio::net::lookup_host((name, 0)).await?.map(|address| address.ip()).collect())
+    }
+}

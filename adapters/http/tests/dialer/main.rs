@@ -1,0 +1,4 @@
+//! The dialer against real sockets.
+
+mod exchange;
+mod support;
