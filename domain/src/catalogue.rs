@@ -10,6 +10,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::egress::EgressRefusal::CATALOGUE,
         crate::proxy::ProxyRefusal::CATALOGUE,
         crate::tls::TlsRefusal::CATALOGUE,
+        crate::http::CallRefusal::CATALOGUE,
+        crate::http::ResponseRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

@@ -34,6 +34,7 @@ pub mod privacy;
 pub mod proxy;
 pub mod pseudonym;
 pub mod query;
+pub mod redaction;
 pub mod refusal;
 pub mod retry;
 pub mod secret;

@@ -15,6 +15,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::refusals;
 
+pub(crate) use calendar::days_since_epoch;
 pub use watermark::Watermark;
 
 refusals! {

@@ -1,7 +1,7 @@
 //! The proleptic Gregorian calendar, years 0 to 9999.
 
 /// Days from 1970-01-01 to a date; `None` when there is no such day.
-pub(super) fn days_since_epoch(year: i64, month: i64, day: i64) -> Option<i64> {
+pub(crate) fn days_since_epoch(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
         return None;
     }

@@ -92,6 +92,8 @@ pub struct Walk {
     place: u64,
     seen: SeenPositions,
     result: WalkResult,
+    /// Items handed out by `take_items`.
+    taken: usize,
 }
 
 impl Walk {
@@ -108,7 +110,7 @@ impl Walk {
         }
         let place = if options.mode == WalkMode::Page { options.start_page } else { 0 };
         let result = WalkResult { data: Vec::new(), pages: 0, end: WalkEnd::Exhausted, next_cursor: None };
-        let mut walk = Self { options, base, pending: None, place, seen: SeenPositions::new(), result };
+        let mut walk = Self { options, base, pending: None, place, seen: SeenPositions::new(), result, taken: 0 };
         let first = WalkRequest { url: url.to_owned(), params: walk.counted(place) };
         walk.note(&first);
         walk.pending = Some(first);
@@ -127,10 +129,10 @@ impl Walk {
         let page = self.result.pages;
         let items = self.items(data)?;
         let next = self.next(&request, data, link, &items)?;
-        let room = self.options.max_items.map_or(usize::MAX, |max| max.saturating_sub(self.result.data.len()));
+        let room = self.options.max_items.map_or(usize::MAX, |max| max.saturating_sub(self.count()));
         let cut = items.len() > room;
         self.result.data.extend(items.into_iter().take(room));
-        let full = self.options.max_items == Some(self.result.data.len());
+        let full = self.options.max_items == Some(self.count());
         let Some((request, place, cursor)) = next else {
             self.result.end = if cut { WalkEnd::ItemBudget } else { WalkEnd::Exhausted };
             return Ok(());
@@ -148,6 +150,23 @@ impl Walk {
             self.pending = Some(request);
         }
         Ok(())
+    }
+
+    /// Hands out the items kept so far, so that a long walk need not hold them; bounds still count them.
+    pub fn take_items(&mut self) -> Vec<Json> {
+        let items = std::mem::take(&mut self.result.data);
+        self.taken += items.len();
+        items
+    }
+
+    /// Items kept so far, handed out or not.
+    pub fn count(&self) -> usize {
+        self.taken + self.result.data.len()
+    }
+
+    /// Why the walk ended; `None` while it goes on.
+    pub fn end(&self) -> Option<WalkEnd> {
+        self.pending.is_none().then_some(self.result.end)
     }
 
     /// What the walk brought so far; of a walk that has not ended, as if it ended now at its page bound.

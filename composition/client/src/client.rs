@@ -1,0 +1,120 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use scion_domain::auth::AuthMaterial;
+use scion_domain::http::{ClientOptions, Method, RedirectRule, RetryBudget, RetryRules};
+use scion_domain::id::ConnectorName;
+use scion_domain::redaction::redact_message;
+use scion_domain::secret::Secret;
+use scion_ports::{Clock, Entropy, HttpExchange, RequestAuth};
+
+use crate::{ClientBuilder, Pacing, Request};
+
+/// A client for one vendor API. Clones share everything: connections, credentials, pace and retry budget.
+#[derive(Clone)]
+pub struct GovernedClient {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) connector: ConnectorName,
+    pub(crate) options: ClientOptions,
+    pub(crate) redirects: RedirectRule,
+    pub(crate) exchange: Arc<dyn HttpExchange>,
+    pub(crate) auth: Option<Arc<dyn RequestAuth>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) rules: RetryRules,
+    pub(crate) budget: Mutex<RetryBudget>,
+    pub(crate) pacing: Pacing,
+    pub(crate) adaptive: bool,
+    pub(crate) allow_destructive: bool,
+    pub(crate) known: Mutex<Known>,
+}
+
+/// The secrets of the newest material, for redaction.
+#[derive(Default)]
+pub(crate) struct Known {
+    generation: Option<u64>,
+    values: Vec<Secret<String>>,
+}
+
+impl Inner {
+    pub(crate) fn host(&self) -> String {
+        self.options.base_url.host_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn remember(&self, material: &AuthMaterial) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.generation == Some(material.generation) {
+            return;
+        }
+        known.generation = Some(material.generation);
+        known.values = material.query.iter().map(|(_, value)| value.clone()).collect();
+        for (_, value) in &material.headers {
+            let Ok(text) = value.to_str() else { continue };
+            // `Bearer abc`: the credential alone is a secret too.
+            let bare = text.split_once(' ').map_or(text, |(_, rest)| rest);
+            known.values.push(Secret::new(text.to_owned()));
+            known.values.push(Secret::new(bare.to_owned()));
+        }
+    }
+}
+
+impl fmt::Debug for GovernedClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GovernedClient")
+            .field("connector", &self.inner.connector.as_str())
+            .field("host", &self.inner.host())
+            .finish_non_exhaustive()
+    }
+}
+
+impl GovernedClient {
+    /// Starts to describe a client of a connector. Its name is what secrets are scoped to.
+    pub fn builder(connector: &str) -> ClientBuilder {
+        ClientBuilder::new(connector)
+    }
+
+    /// A call of any method to a path below the base URL.
+    pub fn request(&self, method: Method, path: &str) -> Request {
+        Request::new(self.clone(), method, path)
+    }
+
+    /// A GET.
+    pub fn get(&self, path: &str) -> Request {
+        self.request(Method::GET, path)
+    }
+
+    /// A POST.
+    pub fn post(&self, path: &str) -> Request {
+        self.request(Method::POST, path)
+    }
+
+    /// A PUT.
+    pub fn put(&self, path: &str) -> Request {
+        self.request(Method::PUT, path)
+    }
+
+    /// A PATCH.
+    pub fn patch(&self, path: &str) -> Request {
+        self.request(Method::PATCH, path)
+    }
+
+    /// A DELETE; refused unless the client allows destructive calls.
+    pub fn delete(&self, path: &str) -> Request {
+        self.request(Method::DELETE, path)
+    }
+
+    /// A text for people or logs without the secrets this client used last and without anything that looks like one.
+    pub fn redact(&self, text: &str) -> String {
+        let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let values: Vec<&str> = known.values.iter().map(|value| value.expose().as_str()).collect();
+        redact_message(text, &values)
+    }
+
+    /// The turns of this client, to share them with another one of the same upstream.
+    pub fn pacing(&self) -> Pacing {
+        self.inner.pacing.clone()
+    }
+}

@@ -1,0 +1,91 @@
+//! One type for everything a call can be refused with.
+
+use std::fmt;
+
+use scion_domain::auth::AuthRefusal;
+use scion_domain::http::{CallRefusal, HttpRefusal, Method, Problem, ResponseRefusal, problem_of_exchange};
+use scion_domain::pagination::http::WalkRefusal;
+use scion_domain::refusal::{Blame, Refusal, Retry};
+
+/// Why a call failed. Each part keeps its own code, blame and next step; none holds a secret or a vendor's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClientRefusal {
+    /// The client itself does not make the call.
+    Call(CallRefusal),
+    /// The request cannot be authenticated.
+    Auth(AuthRefusal),
+    /// No answer came.
+    Exchange(HttpRefusal),
+    /// The answer is not what was asked for.
+    Response(ResponseRefusal),
+    /// The pages cannot be walked.
+    Walk(WalkRefusal),
+}
+
+impl ClientRefusal {
+    fn inner(&self) -> &dyn Refusal {
+        match self {
+            Self::Call(refusal) => refusal,
+            Self::Auth(refusal) => refusal,
+            Self::Exchange(refusal) => refusal,
+            Self::Response(refusal) => refusal,
+            Self::Walk(refusal) => refusal,
+        }
+    }
+
+    /// The vendor does not accept the credential, or not for this call.
+    pub fn is_auth(&self) -> bool {
+        match self {
+            Self::Auth(refusal) => matches!(refusal, AuthRefusal::Rejected { .. }),
+            Self::Response(refusal) => refusal.is_auth(),
+            _ => false,
+        }
+    }
+
+    /// The problem (RFC 9457) of a call that brought no answer, in the peer's types; the URL in it is redacted.
+    pub fn exchange_problem(&self, method: &Method, url: &str) -> Option<Problem> {
+        match self {
+            Self::Exchange(refusal) => Some(problem_of_exchange(refusal, method, url)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ClientRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.inner(), f)
+    }
+}
+
+impl std::error::Error for ClientRefusal {}
+
+impl Refusal for ClientRefusal {
+    fn code(&self) -> &'static str {
+        self.inner().code()
+    }
+
+    fn blame(&self) -> Blame {
+        self.inner().blame()
+    }
+
+    fn retry(&self) -> Retry {
+        self.inner().retry()
+    }
+
+    fn next_step(&self) -> &'static str {
+        self.inner().next_step()
+    }
+}
+
+macro_rules! from {
+    ($($part:ident => $variant:ident),*) => {
+        $(impl From<$part> for ClientRefusal {
+            fn from(refusal: $part) -> Self {
+                Self::$variant(refusal)
+            }
+        })*
+    };
+}
+
+from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk);

@@ -1,0 +1,169 @@
+//! What a client may be configured with, checked once.
+
+use std::time::Duration;
+
+use super::{CallRefusal, ExchangeLimits, HeaderMap, HeaderName, HeaderValue, HttpProfile, Url};
+use crate::redaction::is_sensitive_header;
+
+const BASE: &str = "base_url";
+/// Header fields the exchange sets itself.
+const OWN: [&str; 10] = [
+    "host",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "keep-alive",
+    "expect",
+    "accept-encoding",
+];
+
+/// The options of a client that both a builder and a configuration can set.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// Where the API lives; every call stays below it.
+    pub base_url: Url,
+    /// The bounds of each call.
+    pub limits: ExchangeLimits,
+    /// Header fields of every call.
+    pub headers: HeaderMap,
+    /// Egress policy, TLS and proxy profile.
+    pub profile: HttpProfile,
+}
+
+impl ClientOptions {
+    /// Default options for a base URL: https, or http to this machine or to a host listed as private. No user info, no query, no
+    /// fragment. The path counts as a folder, with or without its last slash.
+    pub fn new(base_url: &str) -> Result<Self, CallRefusal> {
+        Ok(Self {
+            base_url: base_url_of(base_url)?,
+            limits: ExchangeLimits::default(),
+            headers: HeaderMap::new(),
+            profile: HttpProfile::default(),
+        })
+    }
+
+    /// Adds a header field to every call. Credentials and the fields of the exchange itself are refused.
+    pub fn header(&mut self, name: &str, value: &str) -> Result<(), CallRefusal> {
+        let (name, value) = checked_header(name, value)?;
+        self.headers.insert(name, value);
+        Ok(())
+    }
+
+    /// Sets the one deadline of a call.
+    pub fn total(&mut self, total: Duration) -> Result<(), CallRefusal> {
+        if total.is_zero() {
+            return Err(CallRefusal::Option { option: "timeout", what: "is zero" });
+        }
+        self.limits.total = total;
+        Ok(())
+    }
+
+    /// Checks what only shows when everything is set.
+    pub fn check(&self) -> Result<(), CallRefusal> {
+        let egress = &self.profile.egress;
+        let option = |option, what| Err(CallRefusal::Option { option, what });
+        if !egress.pin_egress && !egress.allowed_private_hosts.is_empty() {
+            return option("allowed_private_hosts", "need pinned egress");
+        }
+        if !egress.pin_egress && egress.allow_loopback {
+            return option("allow_loopback", "needs pinned egress");
+        }
+        if egress.allowed_private_hosts.iter().any(|host| host.is_empty() || host.contains(['*', '/', '@', '['])) {
+            return option("allowed_private_hosts", "must be exact host names or addresses");
+        }
+        let listed = |host: &str| {
+            egress.allowed_private_hosts.iter().any(|entry| entry.trim_end_matches('.').eq_ignore_ascii_case(host))
+        };
+        let host = self.base_url.host_str().unwrap_or_default();
+        if self.base_url.scheme() == "http" && !is_loopback(host) && !listed(host.trim_matches(['[', ']'])) {
+            return option(BASE, "must be https; http is for this machine and for hosts listed as private");
+        }
+        if self.limits.total.is_zero() || self.limits.connect.is_zero() || self.limits.idle.is_zero() {
+            return option("timeout", "is zero");
+        }
+        Ok(())
+    }
+
+    /// The URL of a call: `path` below the base URL, whether or not it starts with a slash. A whole URL is taken when it is of the
+    /// same origin (a server names such ones for the next page). What leads outside the base path is refused.
+    pub fn join(&self, path: &str) -> Result<Url, CallRefusal> {
+        join(&self.base_url, path)
+    }
+}
+
+fn base_url_of(text: &str) -> Result<Url, CallRefusal> {
+    let bad = |what| CallRefusal::Option { option: BASE, what };
+    let mut url = Url::parse(text.trim()).map_err(|_| bad("is not an absolute URL"))?;
+    if !matches!(url.scheme(), "https" | "http") || url.host_str().is_none_or(str::is_empty) {
+        return Err(bad("is not an http(s) URL with a host"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("holds user info; declare credentials with auth()"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(bad("has a query or a fragment"));
+    }
+    if !url.path().ends_with('/') {
+        let folder = format!("{}/", url.path());
+        url.set_path(&folder);
+    }
+    Ok(url)
+}
+
+fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
+    let bad = |what| CallRefusal::Path { what };
+    if path.contains('\\') || path.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(bad("has a blank, a control character or a backslash"));
+    }
+    let whole = path.starts_with("https://") || path.starts_with("http://");
+    let mut url = if whole {
+        Url::parse(path).map_err(|_| bad("is not a URL"))?
+    } else {
+        if path.starts_with("//") || path.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':')) {
+            return Err(bad("names another place"));
+        }
+        base.join(path.trim_start_matches('/')).map_err(|_| bad("cannot be joined to the base URL"))?
+    };
+    if url.origin() != base.origin() || !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("leads to another origin"));
+    }
+    let in_path = path.split(['?', '#']).next().unwrap_or_default();
+    if !whole && dotted(in_path) || !whole && !url.path().starts_with(base.path()) {
+        return Err(bad("leads out of the base URL"));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// A segment that a server may take for "up", however it is written.
+fn dotted(path: &str) -> bool {
+    path.split('/').any(|segment| {
+        let plain = segment.to_ascii_lowercase().replace("%2e", ".");
+        matches!(plain.as_str(), "." | "..") || plain.contains("%2f") && plain.contains("..") || plain.contains("%5c")
+    })
+}
+
+/// `localhost` or a loopback address.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_matches(['[', ']']);
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A header field an author may set.
+pub fn checked_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), CallRefusal> {
+    let bad =
+        |what| CallRefusal::Header { name: name.chars().filter(|c| c.is_ascii_graphic()).take(64).collect(), what };
+    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("is not a header name"))?;
+    if OWN.contains(&header.as_str()) || header.as_str().starts_with("proxy-") {
+        return Err(bad("is set by the client itself"));
+    }
+    if is_sensitive_header(&header) {
+        return Err(bad("would hold a credential"));
+    }
+    let value = HeaderValue::from_str(value).map_err(|_| bad("has a value that cannot be sent"))?;
+    Ok((header, value))
+}
