@@ -66,7 +66,7 @@ impl ClientBuilder {
             air_gap: None,
             limits: ExchangeLimits::default(),
             headers: Vec::new(),
-            auth: AuthDeclaration::NoAuth,
+            auth: AuthDeclaration::default(),
             redirects: RedirectRule::Return,
             rules: RetryRules::default(),
             budget: RetryBudget::default(),
@@ -228,7 +228,7 @@ impl ClientBuilder {
             Some(hosts) => AirGap::new(ports.dialer.clone(), hosts).open(&options.profile).await?,
         };
         let auth = match &self.auth {
-            AuthDeclaration::NoAuth => None,
+            AuthDeclaration::NoAuth(_) => None,
             declaration => Some(ports.auth.open(&connector, declaration, exchange.clone()).await?),
         };
         let pacing = match self.concurrent {
