@@ -12,6 +12,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::tls::TlsRefusal::CATALOGUE,
         crate::http::CallRefusal::CATALOGUE,
         crate::http::ResponseRefusal::CATALOGUE,
+        crate::listener::ListenerRefusal::CATALOGUE,
+        crate::listener::ListenerConfigRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

@@ -26,6 +26,7 @@ pub mod http;
 pub mod id;
 pub mod ingest;
 pub mod json;
+pub mod listener;
 pub mod mcp;
 pub mod model;
 pub mod pagination;

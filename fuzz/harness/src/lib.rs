@@ -30,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "timestamp", run: targets::timestamp },
     Target { name: "secret_reference", run: targets::secret_reference },
     Target { name: "sparql", run: targets::sparql },
+    Target { name: "egress", run: targets::egress },
 ];
 
 /// The corpus of a target, in the order of file names: `(file name, bytes)`.

@@ -45,6 +45,15 @@ const FRAGMENTS: &[&[u8]] = &[
     b"{ ?s ?p ?o }",
     b"<urn:x>",
     b"\"\"\"",
+    b"https://",
+    b"[::ffff:",
+    b"]",
+    b"@",
+    b"\\",
+    b"0x7f",
+    b"127.1",
+    b"localhost",
+    b"\xef\xbc\x91",
 ];
 
 const LONGEST: usize = 1 << 16;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::missing_panics_doc, reason = "a harness tells what is wrong by panicking")]
 
+mod egress;
 mod query;
 
 use std::cmp::Ordering;
@@ -19,6 +20,7 @@ use scion_domain::pagination;
 use scion_domain::source::SourceContract;
 use scion_domain::time::{Timestamp, Watermark};
 
+pub use egress::egress;
 pub use query::sparql;
 
 fn parsed(data: &[u8]) -> Option<Json> {
