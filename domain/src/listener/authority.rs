@@ -20,15 +20,12 @@ impl Authority {
     /// wildcards, user info, paths and everything else.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim_matches([' ', '\t']);
-        let (host, port) = match text.strip_prefix('[') {
-            Some(inner) => {
-                let (address, rest) = inner.split_once(']')?;
-                (ipv6(address)?, rest.strip_prefix(':').or_else(|| rest.is_empty().then_some(""))?)
-            }
-            None => {
-                let (host, port) = text.split_once(':').unwrap_or((text, ""));
-                (name(host)?, port)
-            }
+        let (host, port) = if let Some(inner) = text.strip_prefix('[') {
+            let (address, rest) = inner.split_once(']')?;
+            (ipv6(address)?, rest.strip_prefix(':').or_else(|| rest.is_empty().then_some(""))?)
+        } else {
+            let (host, port) = text.split_once(':').unwrap_or((text, ""));
+            (name(host)?, port)
         };
         let port = match port {
             "" => None,

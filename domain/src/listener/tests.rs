@@ -242,14 +242,14 @@ fn every_bound() {
     let bounds = file.get("bounds").and_then(Json::as_object).unwrap();
     let number = |value: &Json| value.as_number().map(JsonNumber::as_f64).unwrap();
     let mut seen = 0;
-    for (name, bound) in bounds.iter() {
+    for (name, bound) in bounds {
         let (low, high) = match bound.as_array() {
             Some([low, high]) => (number(low), number(high)),
             _ => (0.0, number(bound)),
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounds are small whole numbers")]
         let (low, high) = (low as u64, high as u64);
-        match name.as_ref() {
+        match name.as_str() {
             "hosts" => assert_eq!((low, high), (1, MAX_HOSTS as u64)),
             "origins" => assert_eq!((low, high), (0, MAX_ORIGINS as u64)),
             "cidrs" => assert_eq!((low, high), (1, MAX_CIDRS as u64)),

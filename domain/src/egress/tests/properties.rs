@@ -174,7 +174,7 @@ proptest! {
             _ => format!("{a}.{b}.{c}.{d:#x}"),
         };
         prop_assert!(EgressHost::parse(&text).is_err(), "{}", text);
-        let url = format!("https://{}/", text);
+        let url = format!("https://{text}/");
         prop_assert!(parse_url(&url).is_err(), "{}", text);
         // Read by the library it is an address, and judged as one.
         if let Ok(read) = crate::http::Url::parse(&url) {

@@ -25,7 +25,7 @@ fn texts<'v>(case: &'v Json, name: &str) -> Vec<&'v str> {
 
 fn policy(allow_loopback: bool, private: &[&str]) -> EgressPolicy {
     let allowed_private_hosts = private.iter().map(|host| (*host).to_owned()).collect();
-    EgressPolicy { allow_loopback, allowed_private_hosts, ..EgressPolicy::default() }
+    EgressPolicy { allowed_private_hosts, allow_loopback, ..EgressPolicy::default() }
 }
 
 /// Addresses the plain check of the peer passes: shared space, site-local, and blocks of protocol assignments.
