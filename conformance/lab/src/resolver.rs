@@ -1,6 +1,10 @@
 use std::collections::BTreeMap;
+use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use scion_http::Resolve;
 
 /// Answers names by script, so that a test decides what each lookup finds. Clones are one resolver.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +53,13 @@ impl ScriptedResolver {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Resolve for ScriptedResolver {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.next(name).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The lab does what it says, seen from a plain socket.
 
+#![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
+
 use std::io;
 use std::time::Duration;
 

@@ -1,0 +1,83 @@
+//! The table: which calls send requests, and what drives each of them.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use scion_lab::{Answer, Received};
+
+use crate::stage::Stage;
+
+mod raw;
+
+/// How a fetch path ended: with something, or with the whole text of a refusal, `Display` and `Debug`.
+pub(crate) type Outcome = Result<String, String>;
+
+/// One fetch path.
+pub(crate) struct FetchPath {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it takes for an answer.
+    pub(crate) wants: Wants,
+    /// Whether it is only for https.
+    pub(crate) tls: bool,
+    /// Faithful answers to the requests that come before the one under test; `None` lets the hostile answer happen.
+    pub(crate) prologue: fn(&Received, &Stage) -> Option<Answer>,
+    /// A faithful document that leads the path to another address, for paths that follow what they read.
+    pub(crate) leads: Option<fn(&str) -> Answer>,
+    /// Drives it once against the server of the stage, with [`SECRET`](crate::stage::SECRET) as its credential.
+    pub(crate) run: fn(Stage) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
+}
+
+/// What a fetch path takes for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Any answer, of any status: the ending is exactly the one of the case.
+    Answer,
+    /// A JSON document with a good status.
+    Document,
+    /// More than a JSON document: one with certain members. Nothing of the catalogue is one.
+    Members,
+}
+
+/// Calls of `HttpExchange::send` in one file.
+pub(crate) struct Calls {
+    /// The file.
+    pub(crate) file: &'static str,
+    /// How many calls it has.
+    pub(crate) count: usize,
+    /// The fetch paths that drive them.
+    pub(crate) paths: &'static [&'static str],
+}
+
+/// Every call of `HttpExchange::send`.
+pub(crate) const CALLS: &[Calls] = &[];
+
+/// Calls of another `send`, with what they are.
+pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[];
+
+/// Every fetch path.
+pub(crate) const PATHS: &[FetchPath] = &[raw::GET, raw::POST, raw::FOLLOW, raw::TLS];
+
+/// Paths that drive the dialer itself and not a call of it.
+pub(crate) const OF_THE_DIALER: &[&str] = &["raw get", "raw post", "raw redirects", "raw tls"];
+
+/// A path without any care, to show that the table can fail.
+pub(crate) const fn careless() -> FetchPath {
+    FetchPath {
+        name: "careless",
+        wants: Wants::Answer,
+        tls: false,
+        prologue: no_prologue,
+        leads: None,
+        run: |stage| Box::pin(raw::careless(stage)),
+    }
+}
+
+pub(crate) fn no_prologue(_: &Received, _: &Stage) -> Option<Answer> {
+    None
+}
+
+/// The whole text of a refusal.
+pub(crate) fn text(refusal: &(impl std::fmt::Display + std::fmt::Debug)) -> String {
+    format!("{refusal} {refusal:?}")
+}

@@ -1,0 +1,140 @@
+//! What every fetch path gets: one dialer with a strict policy, a hostile server that may be dialled, and places that may not.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use scion_domain::egress::EgressPolicy;
+use scion_domain::http::{ExchangeLimits, HttpProfile, HttpRefusal, Url};
+use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
+use scion_http::Dialer;
+use scion_lab::{Answer, Behaviour, Lab, Received, ScriptedResolver, TestCa, TlsSetup};
+use scion_ports::{HttpDialer, HttpExchange};
+
+use crate::paths::FetchPath;
+
+/// The credential every fetch path sends.
+pub(crate) const SECRET: &str = "lab-secret-5f1c93";
+
+/// The servers and the dialer of one test.
+pub(crate) struct World {
+    /// A server nobody may reach.
+    pub(crate) inside: Lab,
+    /// A server that may be reached and may see no credential; https.
+    pub(crate) elsewhere: Lab,
+    plain: Lab,
+    ca: TestCa,
+    dialer: Arc<dyn HttpDialer>,
+    _trust: tempfile::NamedTempFile,
+}
+
+/// What one run of a fetch path gets.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    /// Opens clients.
+    pub(crate) dialer: Arc<dyn HttpDialer>,
+    /// Trusts the test's authority and may dial `lab.test` and `elsewhere.test`, nothing else on this machine.
+    pub(crate) profile: HttpProfile,
+    /// The root of the hostile server.
+    pub(crate) base: Url,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let ca = TestCa::new("lab root");
+        let trust = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(trust.path(), ca.pem()).unwrap();
+        let bundle = Material::File(trust.path().to_owned());
+        let profile = TlsProfile { trust: Trust::Private(bundle), ..TlsProfile::default() };
+        let resolver = ["lab.test", "elsewhere.test", "inside.test", "localhost", "metadata.google.internal"]
+            .into_iter()
+            .fold(ScriptedResolver::new(), |resolver, name| resolver.name(name, &["127.0.0.1"]));
+        let dialer = Dialer::builder()
+            .tls_profiles(TlsProfiles::new().with("lab", profile).unwrap())
+            .resolver(Arc::new(resolver))
+            .build();
+        let elsewhere =
+            Answer::json(&serde_json::json!({"items": [], "access_token": "elsewhere", "token_type": "Bearer"}));
+        Self {
+            inside: Lab::always(Answer::ok("inside")).await,
+            elsewhere: Lab::builder()
+                .tls(TlsSetup::new(ca.server(&["elsewhere.test"])))
+                .always(elsewhere.clone())
+                .await,
+            plain: Lab::always(elsewhere).await,
+            ca,
+            dialer: Arc::new(dialer),
+            _trust: trust,
+        }
+    }
+
+    /// A server for one run of a path, and the stage that leads to it.
+    pub(crate) async fn serve(
+        &self,
+        path: &'static FetchPath,
+        script: impl Fn(&Received) -> Behaviour + Send + Sync + 'static,
+    ) -> (Lab, Stage) {
+        let known: Arc<OnceLock<Stage>> = Arc::default();
+        let stage = Arc::clone(&known);
+        let script = move |received: &Received| {
+            let prologue = stage.get().and_then(|stage| (path.prologue)(received, stage));
+            prologue.map_or_else(|| script(received), Behaviour::from)
+        };
+        let builder = Lab::builder();
+        let builder =
+            if path.tls { builder.tls(TlsSetup::new(self.ca.server(&["lab.test"])).http2()) } else { builder };
+        let lab = builder.scripted(script).await;
+        let egress = EgressPolicy {
+            allowed_private_hosts: vec!["lab.test".to_owned(), "elsewhere.test".to_owned()],
+            ..EgressPolicy::default()
+        };
+        let stage = Stage {
+            dialer: Arc::clone(&self.dialer),
+            profile: HttpProfile { egress, tls: Some("lab".to_owned()), proxy: None },
+            base: lab.url_as("lab.test", "/"),
+        };
+        assert!(known.set(stage.clone()).is_ok());
+        (lab, stage)
+    }
+
+    /// A place for plain http that may be reached.
+    pub(crate) fn plain_elsewhere(&self) -> String {
+        self.plain.url_as("elsewhere.test", "/there").to_string()
+    }
+
+    pub(crate) fn assert_nobody_came_inside(&self) {
+        assert_eq!(self.inside.connections(), 0, "somebody came inside: {:?}", self.inside.received());
+    }
+
+    pub(crate) fn assert_secret_stayed_home(&self) {
+        for lab in [&self.elsewhere, &self.plain] {
+            for received in lab.received() {
+                assert!(!leaks(&format!("{received:?}")), "the secret went elsewhere: {received:?}");
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// A client of the dialer.
+    pub(crate) async fn exchange(&self) -> Result<Arc<dyn HttpExchange>, HttpRefusal> {
+        self.dialer.open(&self.profile).await
+    }
+
+    /// Bounds that every hostile answer exceeds soon, and no honest one on a busy machine.
+    pub(crate) fn limits() -> ExchangeLimits {
+        ExchangeLimits {
+            body_bytes: 1024 * 1024,
+            connect: Duration::from_secs(2),
+            idle: Duration::from_millis(800),
+            total: Duration::from_secs(3),
+            ..ExchangeLimits::default()
+        }
+    }
+}
+
+/// Whether a text holds the secret, plain or inside base64.
+pub(crate) fn leaks(text: &str) -> bool {
+    [SECRET, "bGFiLXNlY3JldC01ZjFjOT", "hYi1zZWNyZXQtNWYxYzkz", "sYWItc2VjcmV0LTVmMWM5"]
+        .iter()
+        .any(|form| text.contains(form))
+}

@@ -1,0 +1,178 @@
+//! Runs the table.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use scion_lab::{
+    Answer, Behaviour, Ending, HostileCase, forget_peak_memory, hostile_cases, inside_locations, peak_memory,
+    redirect_cases,
+};
+
+use crate::paths::{FetchPath, PATHS, Wants};
+use crate::stage::{World, leaks};
+
+/// How many cases run side by side: most of them wait.
+const SIDE_BY_SIDE: usize = 48;
+/// Longer than any bound a path is given, so that only a hang reaches it.
+const HANG: Duration = Duration::from_secs(20);
+/// More than what a client may hold of hostile answers, all cases side by side, and far less than they offer.
+const MEMORY: u64 = 384 * 1024 * 1024;
+/// What one client may take off the network: its body bound and what the sockets hold in between.
+const TAKEN: u64 = 24 * 1024 * 1024;
+
+/// What is wrong with how one path met one answer; empty when nothing is.
+async fn meet(world: &World, path: &'static FetchPath, case: &HostileCase) -> Vec<String> {
+    let behaviour = case.behaviour.clone();
+    let (lab, stage) = world.serve(path, move |_| behaviour.clone()).await;
+    let ran = tokio::time::timeout(HANG, tokio::spawn((path.run)(stage))).await;
+    let mut wrong = Vec::new();
+    match ran {
+        Err(_) => wrong.push("hangs".to_owned()),
+        Ok(Err(panic)) => wrong.push(format!("panics: {panic}")),
+        Ok(Ok(outcome)) => {
+            let fits = match (path.wants, case.ending) {
+                (Wants::Answer, Ending::Answered) => outcome.is_ok(),
+                (Wants::Answer, Ending::Refused | Ending::TimedOut) => outcome.is_err(),
+                (Wants::Answer, Ending::Bounded) => true,
+                (Wants::Document, _) => case.document || outcome.is_err(),
+                (Wants::Members, _) => outcome.is_err(),
+            };
+            if !fits {
+                wrong.push(format!("ends with {outcome:.300?}"));
+            }
+            if let (Wants::Answer, Ending::TimedOut, Err(text)) = (path.wants, case.ending, &outcome)
+                && !text.contains("Timeout")
+            {
+                wrong.push(format!("should say that time is up and says {text}"));
+            }
+            if outcome.is_err_and(|text| leaks(&text)) {
+                wrong.push("tells the secret in its refusal".to_owned());
+            }
+        }
+    }
+    if lab.bytes_sent() > TAKEN {
+        wrong.push(format!("took {} bytes", lab.bytes_sent()));
+    }
+    if lab.received().is_empty() {
+        wrong.push("sent nothing".to_owned());
+    }
+    if !lab.closes_within(Duration::from_secs(3)).await {
+        wrong.push("leaves its connection open".to_owned());
+    }
+    wrong
+}
+
+async fn run_all<F: Future<Output = Vec<String>>>(cases: impl Iterator<Item = (String, F)>) {
+    let results: Vec<(String, Vec<String>)> = futures_util::stream::iter(cases)
+        .map(|(name, case)| async move { (name, case.await) })
+        .buffer_unordered(SIDE_BY_SIDE)
+        .collect()
+        .await;
+    assert!(!results.is_empty(), "no case ran");
+    let wrong: BTreeMap<String, Vec<String>> = results.into_iter().filter(|(_, wrong)| !wrong.is_empty()).collect();
+    assert!(wrong.is_empty(), "{} cases went wrong:\n{wrong:#?}", wrong.len());
+}
+
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R001
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_path_refuses_or_bounds_every_hostile_answer() {
+    let world = World::new().await;
+    let cases = hostile_cases();
+    forget_peak_memory();
+    let before = peak_memory();
+    let (world_of, cases_of) = (&world, &cases);
+    run_all(PATHS.iter().flat_map(|path| {
+        cases_of.iter().map(move |case| (format!("{}: {}", path.name, case.name), meet(world_of, path, case)))
+    }))
+    .await;
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
+        assert!(after - before < MEMORY, "the cases held {} MiB", (after - before) >> 20);
+    }
+    world.assert_nobody_came_inside();
+}
+
+/// Redirects inwards, to another origin, from https to http, and in circles.
+///
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R002, SDK-CONNECTOR-CONTROL-R028, SDK-CONNECTOR-CONTROL-R014.16
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_path_follows_a_redirect_inwards_or_shows_its_credential_elsewhere() {
+    let world = World::new().await;
+    let mut redirects = redirect_cases(world.inside.port());
+    let inwards = redirects.len();
+    for status in [301, 302, 303, 307, 308] {
+        redirects.push((
+            format!("{status} elsewhere"),
+            Answer::redirect(status, world.elsewhere.url_as("elsewhere.test", "/there")),
+        ));
+        redirects.push((format!("{status} to plain http"), Answer::redirect(status, world.plain_elsewhere())));
+        redirects.push((format!("{status} in circles"), Answer::redirect(status, "/again").set_cookies()));
+        redirects.push((format!("{status} nowhere"), Answer::redirect(status, "")));
+        redirects.push((format!("{status} far away"), Answer::redirect(status, format!("/{}", "far/".repeat(8000)))));
+    }
+    let (world_of, redirects_of) = (&world, &redirects);
+    run_all(PATHS.iter().flat_map(|path| {
+        redirects_of.iter().enumerate().map(move |(at, (name, answer))| {
+            let case = HostileCase {
+                name: name.clone(),
+                behaviour: answer.clone().into(),
+                // Only a path that follows nothing takes a redirect for its answer.
+                ending: Ending::Bounded,
+                document: at >= inwards,
+            };
+            (format!("{}: {name}", path.name), async move { meet(world_of, path, &case).await })
+        })
+    }))
+    .await;
+    world.assert_nobody_came_inside();
+    world.assert_secret_stayed_home();
+}
+
+/// Documents that lead on: the next page, the key set, the token endpoint.
+///
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R002
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_path_follows_a_document_inwards() {
+    let world = World::new().await;
+    let mut places = inside_locations(world.inside.port());
+    places.push(world.elsewhere.url_as("elsewhere.test", "/there").to_string());
+    places.push(world.plain_elsewhere());
+    let leading: Vec<_> = PATHS.iter().filter_map(|path| path.leads.map(|leads| (path, leads))).collect();
+    if leading.is_empty() {
+        return;
+    }
+    let (world_of, places_of) = (&world, &places);
+    run_all(leading.iter().flat_map(|(path, leads)| {
+        places_of.iter().map(move |place| {
+            let name = format!("{}: leads to {place}", path.name);
+            (name, async move {
+                let document = leads(place);
+                let (_lab, stage) = world_of.serve(path, move |_| document.clone().into()).await;
+                match tokio::time::timeout(HANG, tokio::spawn((path.run)(stage))).await {
+                    Err(_) => vec!["hangs".to_owned()],
+                    Ok(Err(panic)) => vec![format!("panics: {panic}")],
+                    Ok(Ok(Err(text))) if leaks(&text) => vec!["tells the secret in its refusal".to_owned()],
+                    Ok(Ok(_)) => Vec::new(),
+                }
+            })
+        })
+    }))
+    .await;
+    world.assert_nobody_came_inside();
+    world.assert_secret_stayed_home();
+}
+
+/// The table itself can fail: a client without bounds and checks is caught.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_careless_path_is_caught() {
+    static CARELESS: FetchPath = crate::paths::careless();
+    let world = World::new().await;
+    let case = |behaviour: Behaviour, ending| HostileCase { name: String::new(), behaviour, ending, document: false };
+    let endless = meet(&world, &CARELESS, &case(Behaviour::EndlessBody, Ending::Refused)).await;
+    assert!(endless.iter().any(|wrong| wrong.starts_with("took")), "{endless:?}");
+    let telling = meet(&world, &CARELESS, &case(Behaviour::Echo(401), Ending::Refused)).await;
+    assert!(telling.iter().any(|wrong| wrong.contains("secret")), "{telling:?}");
+    let inwards = Answer::redirect(302, world.inside.url("/inside"));
+    let _ = meet(&world, &CARELESS, &case(inwards.into(), Ending::Refused)).await;
+    assert_eq!(world.inside.connections(), 1);
+}
