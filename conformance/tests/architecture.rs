@@ -22,7 +22,7 @@ fn layer(folder: &str) -> Option<Layer> {
         "domain" => Layer::Domain,
         "ports" => Layer::Ports,
         "composition/scion" | "composition/cli" => Layer::Root,
-        "conformance" | "conformance/lab" | "fuzz/harness" => Layer::Kit,
+        "conformance" | "conformance/http-bench" | "conformance/lab" | "fuzz/harness" => Layer::Kit,
         _ if folder.starts_with("adapters/") => Layer::Adapter,
         _ if folder.starts_with("composition/") => Layer::UseCase,
         _ if folder.starts_with("examples/") => Layer::Root,
