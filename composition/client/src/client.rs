@@ -8,6 +8,7 @@ use scion_domain::redaction::redact_message;
 use scion_domain::secret::Secret;
 use scion_ports::{Clock, Entropy, HttpExchange, RequestAuth};
 
+use crate::request::Call;
 use crate::{ClientBuilder, Pacing, Request};
 
 /// A client for one vendor API. Clones share everything: connections, credentials, pace and retry budget.
@@ -58,6 +59,20 @@ impl Inner {
             known.values.push(Secret::new(text.to_owned()));
             known.values.push(Secret::new(bare.to_owned()));
         }
+    }
+
+    /// Whether a part of a vendor's text stands in what was sent: credential, query or body. A server may write what it received
+    /// into the type of a problem, and nothing of that belongs in a refusal.
+    pub(crate) fn repeats(&self, call: &Call, text: &str) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let query = call.url.query().unwrap_or_default();
+        let mut parts = text.split(['/', ':']).filter(|part| part.len() >= 6);
+        known.values.iter().any(|value| !value.expose().is_empty() && text.contains(value.expose().as_str()))
+            || parts.any(|part| {
+                query.contains(part)
+                    || call.body.windows(part.len()).any(|window| window == part.as_bytes())
+                    || known.values.iter().any(|value| value.expose().contains(part))
+            })
     }
 }
 

@@ -146,7 +146,7 @@ impl Inner {
             };
             let rate = RateSnapshot::read(&answered.head.headers, now_unix_ms);
             if want != Want::Any && (answered.head.status.is_client_error() || answered.head.status.is_server_error()) {
-                let refusal = self.refused(answered, rate.as_ref(), now_unix_ms);
+                let refusal = self.refused(call, answered, rate.as_ref(), now_unix_ms);
                 return Err(within(clock, remaining, refusal).await.ok_or_else(over)?);
             }
             return Ok((answered, rate));
@@ -260,7 +260,13 @@ impl Inner {
     }
 
     /// The refusal of an error answer. Of its body at most 64 KiB are read, for the type of a problem.
-    async fn refused(&self, answered: Answered, rate: Option<&RateSnapshot>, now_unix_ms: i64) -> ClientRefusal {
+    async fn refused(
+        &self,
+        call: &Call,
+        answered: Answered,
+        rate: Option<&RateSnapshot>,
+        now_unix_ms: i64,
+    ) -> ClientRefusal {
         let Answered { head, body, turn, .. } = answered;
         let bytes = match body {
             Body::Read(bytes) => bytes.to_vec(),
@@ -268,7 +274,7 @@ impl Inner {
         };
         drop(turn);
         let problem = Problem::read(head.status, content_type(&head), &bytes);
-        let kind = problem.safe_kind();
+        let kind = if self.repeats(call, problem.safe_kind()) { "about:blank" } else { problem.safe_kind() };
         if self.rules.is_throttle(head.status, rate) {
             return ResponseRefusal::throttled(self.host(), rate, now_unix_ms, kind.to_owned()).into();
         }
