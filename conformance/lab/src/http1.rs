@@ -263,19 +263,25 @@ impl Connection<'_> {
     }
 }
 
-/// An answer that says everything that was received.
+/// An answer that says everything that was received, and the credential alone where a code or a type is expected.
 pub(crate) fn echo(status: u16, received: &Received) -> Answer {
     let headers: Vec<String> = received.headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let everything = format!("{} {} {} {}", received.method, received.target, headers.join(";"), received.text());
     let printable: String = everything.chars().filter(|char| matches!(char, ' '..='~')).take(8000).collect();
+    let bearer = received.header("authorization").and_then(|value| value.split(' ').next_back());
+    let last = |text: &str| text.rsplit(['=', '"', ':', '&']).find(|word| word.len() > 4).unwrap_or("none").to_owned();
+    let bare = bearer.map_or_else(|| last(received.query().unwrap_or(&received.text())), str::to_owned);
     let document = serde_json::json!({
-        "error": printable, "error_description": printable, "message": printable, "title": printable, "detail": printable,
-        "errors": [{"message": printable}],
+        "error": bare, "error_description": printable, "message": printable, "title": printable, "detail": printable,
+        "errors": [{"message": printable, "extensions": {"code": bare}, "type": bare, "path": [bare]}],
+        "type": format!("https://lab.test/problems/{bare}"), "code": bare, "instance": format!("/{bare}"), "scope": bare,
     });
+    let kind = if status >= 400 { "application/problem+json" } else { "application/json" };
     Answer::status(status)
-        .with_json(&document)
+        .body(document.to_string())
+        .header("content-type", kind)
         .header("x-echo", &printable)
-        .header("www-authenticate", format!("Bearer error=\"{printable}\""))
+        .header("www-authenticate", format!("Bearer error=\"{bare}\", error_description=\"{printable}\""))
 }
 
 /// An encoded answer of zeros.

@@ -39,7 +39,7 @@ pub use answer::{Answer, Framing, RETRY_AFTER_FORMS};
 pub use behaviour::{Behaviour, Lie};
 pub use bomb::{Coding, encode, encode_zeros};
 pub use gate::Gate;
-pub use hostile::{Ending, HostileCase, hostile_cases, inside_locations, redirect_cases};
+pub use hostile::{Ending, HostileCase, hostile_cases, inside_locations, prepare_bombs, redirect_cases};
 pub use memory::{forget_peak_memory, peak_memory};
 pub use proxy::{ConnectProxy, ProxyPlan};
 pub use received::Received;

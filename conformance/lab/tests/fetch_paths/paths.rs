@@ -7,6 +7,8 @@ use scion_lab::{Answer, Received};
 
 use crate::stage::Stage;
 
+mod client;
+mod proxy;
 mod raw;
 
 /// How a fetch path ended: with something, or with the whole text of a refusal, `Display` and `Debug`.
@@ -50,16 +52,53 @@ pub(crate) struct Calls {
 }
 
 /// Every call of `HttpExchange::send`.
-pub(crate) const CALLS: &[Calls] = &[];
+pub(crate) const CALLS: &[Calls] = &[
+    Calls {
+        file: "composition/client/src/send.rs",
+        count: 1,
+        paths: &[
+            "client get",
+            "client get with a key in its query",
+            "client post",
+            "client envelope",
+            "client stream",
+            "pages of links",
+            "pages of next urls",
+            "pages of cursors",
+            "safe_get_json",
+            "safe_post_json",
+        ],
+    },
+    Calls { file: "composition/client/src/air_gap.rs", count: 1, paths: &["air gap"] },
+];
 
 /// Calls of another `send`, with what they are.
 pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[];
 
 /// Every fetch path.
-pub(crate) const PATHS: &[FetchPath] = &[raw::GET, raw::POST, raw::FOLLOW, raw::TLS];
+pub(crate) const PATHS: &[FetchPath] = &[
+    raw::GET,
+    raw::POST,
+    raw::FOLLOW,
+    raw::TLS,
+    proxy::TUNNEL,
+    proxy::CONNECT,
+    client::GET,
+    client::GET_KEY,
+    client::POST,
+    client::ENVELOPE,
+    client::STREAM,
+    client::LINKS,
+    client::NEXT_URLS,
+    client::CURSORS,
+    client::SAFE_GET,
+    client::SAFE_POST,
+    client::AIR_GAP,
+];
 
 /// Paths that drive the dialer itself and not a call of it.
-pub(crate) const OF_THE_DIALER: &[&str] = &["raw get", "raw post", "raw redirects", "raw tls"];
+pub(crate) const OF_THE_DIALER: &[&str] =
+    &["raw get", "raw post", "raw redirects", "raw tls", "raw through a proxy", "raw to a hostile proxy"];
 
 /// A path without any care, to show that the table can fail.
 pub(crate) const fn careless() -> FetchPath {

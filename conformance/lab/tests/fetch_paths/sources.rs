@@ -20,7 +20,7 @@ fn product_sources() -> Vec<(PathBuf, String, String)> {
                 let name = path.file_name().unwrap().to_str().unwrap().to_owned();
                 if path.is_dir() && !matches!(name.as_str(), "tests" | "benches" | "scripted" | "target") {
                     folders.push(path);
-                } else if name.ends_with(".rs") && name != "tests.rs" {
+                } else if path.extension().is_some_and(|extension| extension == "rs") && name != "tests.rs" {
                     let krate = path.ancestors().find(|folder| folder.join("Cargo.toml").exists()).unwrap().to_owned();
                     let file = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                     let text = without_tests(&std::fs::read_to_string(&path).unwrap());

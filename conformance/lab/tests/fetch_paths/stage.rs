@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use scion_domain::egress::EgressPolicy;
 use scion_domain::http::{ExchangeLimits, HttpProfile, HttpRefusal, Url};
+use scion_domain::proxy::{ProxyProfile, ProxyProfiles};
 use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
 use scion_http::Dialer;
-use scion_lab::{Answer, Behaviour, Lab, Received, ScriptedResolver, TestCa, TlsSetup};
+use scion_lab::{Answer, Behaviour, ConnectProxy, Lab, ProxyPlan, Received, ScriptedResolver, TestCa, TlsSetup};
 use scion_ports::{HttpDialer, HttpExchange};
 
 use crate::paths::FetchPath;
@@ -24,6 +25,7 @@ pub(crate) struct World {
     plain: Lab,
     ca: TestCa,
     dialer: Arc<dyn HttpDialer>,
+    tunnel: ConnectProxy,
     _trust: tempfile::NamedTempFile,
 }
 
@@ -48,8 +50,10 @@ impl World {
         let resolver = ["lab.test", "elsewhere.test", "inside.test", "localhost", "metadata.google.internal"]
             .into_iter()
             .fold(ScriptedResolver::new(), |resolver, name| resolver.name(name, &["127.0.0.1"]));
+        let tunnel = ConnectProxy::start(ProxyPlan::default()).await;
         let dialer = Dialer::builder()
             .tls_profiles(TlsProfiles::new().with("lab", profile).unwrap())
+            .proxies(ProxyProfiles::new().with("lab", ProxyProfile::parse(&tunnel.url()).unwrap()).unwrap())
             .resolver(Arc::new(resolver))
             .build();
         let elsewhere =
@@ -63,6 +67,7 @@ impl World {
             plain: Lab::always(elsewhere).await,
             ca,
             dialer: Arc::new(dialer),
+            tunnel,
             _trust: trust,
         }
     }
@@ -103,6 +108,9 @@ impl World {
 
     pub(crate) fn assert_nobody_came_inside(&self) {
         assert_eq!(self.inside.connections(), 0, "somebody came inside: {:?}", self.inside.received());
+        // A proxy that is asked for the inside would get there; it dials whatever it is asked for.
+        let inside = format!(":{}", self.inside.port());
+        assert!(self.tunnel.targets().iter().all(|target| !target.ends_with(&inside)), "{:?}", self.tunnel.targets());
     }
 
     pub(crate) fn assert_secret_stayed_home(&self) {
@@ -111,6 +119,7 @@ impl World {
                 assert!(!leaks(&format!("{received:?}")), "the secret went elsewhere: {received:?}");
             }
         }
+        assert!(!leaks(&format!("{:?}", self.tunnel.received())), "the proxy saw the secret");
     }
 }
 
@@ -124,9 +133,9 @@ impl Stage {
     pub(crate) fn limits() -> ExchangeLimits {
         ExchangeLimits {
             body_bytes: 1024 * 1024,
-            connect: Duration::from_secs(2),
-            idle: Duration::from_millis(800),
-            total: Duration::from_secs(3),
+            connect: Duration::from_secs(4),
+            idle: Duration::from_millis(1200),
+            total: Duration::from_secs(4),
             ..ExchangeLimits::default()
         }
     }

@@ -59,7 +59,7 @@ async fn exchange(stage: Stage, method: Method, redirects: RedirectRule) -> Resu
     Ok((answer.head.status, body))
 }
 
-async fn document(stage: Stage) -> Outcome {
+pub(super) async fn document(stage: Stage) -> Outcome {
     let (status, body) = exchange(stage, Method::GET, RedirectRule::Follow(5)).await?;
     match serde_json::from_slice::<serde_json::Value>(&body) {
         Ok(document) if status.is_success() => Ok(document.to_string()),
@@ -80,7 +80,7 @@ pub(super) async fn careless(stage: Stage) -> Outcome {
         let answer = String::from_utf8_lossy(&bytes).into_owned();
         match answer
             .split_once("location: ")
-            .and_then(|(_, rest)| rest.split(['/', ':', '\r']).filter_map(|part| part.parse().ok()).next())
+            .and_then(|(_, rest)| rest.split(['/', ':', '\r']).find_map(|part| part.parse().ok()))
         {
             Some(next) => port = next,
             None => return Err(answer),
