@@ -1,6 +1,7 @@
 //! Implementations that are wrong on purpose. Each flaw breaks one check of a suite; a test runs them all and fails if a
 //! check exists that no flaw breaks.
 
+pub mod access_authority;
 pub mod access_check;
 pub mod checkpoint_store;
 pub mod credential_provider;

@@ -1,6 +1,7 @@
 //! In-memory implementations that pass the suites. They hold the contract and nothing else: no durability, no speed.
 
 mod access;
+mod authority;
 mod clock;
 mod credentials;
 mod key_values;
@@ -9,6 +10,7 @@ mod pages;
 mod write_back;
 
 pub use access::MemoryAccess;
+pub use authority::{MemoryAuthority, MemoryRecorder, demand, grant_for};
 pub use clock::{SeededEntropy, VirtualClock};
 pub use credentials::MemoryCredentials;
 pub use key_values::MemoryKeyValues;

@@ -1,6 +1,7 @@
 //! Port suites. Each takes a fixture that makes fresh instances of the implementation under test and answers a
 //! [`Report`](crate::report::Report) with one outcome per check.
 
+pub mod access_authority;
 pub mod access_check;
 pub mod checkpoint_store;
 pub mod credential_provider;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use scion_conformance::doubles::access_authority::{AuthorityFlaw, FlawedAuthorities};
 use scion_conformance::doubles::access_check::{AccessFlaw, FlawedChecks};
 use scion_conformance::doubles::checkpoint_store::{CheckpointFlaw, FlawedCheckpointStores};
 use scion_conformance::doubles::credential_provider::{CredentialFlaw, FlawedProviders};
@@ -53,3 +54,4 @@ suite_test!(the_source_suite_finds_every_flaw, source_adapter, SourceFlaw, Flawe
 suite_test!(the_write_back_suite_finds_every_flaw, write_back_transport, WriteBackFlaw, FlawedTransports::new);
 suite_test!(the_query_suite_finds_every_flaw, graph_query, GraphFlaw, FlawedGraphs::new);
 suite_test!(the_session_suite_finds_every_flaw, mcp_session, SessionFlaw, FlawedSessions::new);
+suite_test!(the_authority_suite_finds_every_flaw, access_authority, AuthorityFlaw, FlawedAuthorities::new);

@@ -1,10 +1,29 @@
 //! Secret references and what resolving one can be refused for (`wire/mcp-surface.md` 6.5).
 
+pub mod access;
+mod provider;
 mod reference;
+mod runtime;
+mod sensitivity;
 mod source;
+mod source_credential;
+mod store;
 
+pub use provider::{
+    AGENT_PROVIDER_PROFILE, PROVIDER_CONFIGS, ProviderProfile, ProviderProfiles, ProviderRefusal, RegisteredProfiles,
+    RuntimeProfile, TlsReferences, TlsSelector, provider_endpoint,
+};
 pub use reference::{ReferenceRefusal, SecretRef};
+pub use runtime::{RuntimeArgument, RuntimeRef, RuntimeSecretRefusal, is_runtime_reference};
+pub use sensitivity::is_sensitive_key;
 pub use source::SecretSource;
+pub use source_credential::{
+    SOURCE_CREDENTIALS, SourceCredentialRefusal, SourceDescriptor, SourceDescriptors, SourceKeyPlace, SourceUser,
+    read_source_credentials,
+};
+pub use store::{
+    KvVersion, OPENBAO_ADDR, OPENBAO_NAMESPACE, OPENBAO_TOKEN_REF, StoreLogin, StoreSettingRefusal, StoreSettings,
+};
 
 use crate::id::ConnectorName;
 use crate::refusals;

@@ -11,6 +11,7 @@
 //! records that come from elsewhere, [`CredentialProvider`] for a secret store, [`McpConnector`] for another transport.
 //! Implement one, then run its suite over your type.
 
+mod access_authority;
 mod access_check;
 mod approvals;
 mod artifact_kind;
@@ -20,6 +21,7 @@ mod change_feed;
 mod checkpoint_store;
 mod clock;
 mod credential_provider;
+mod credential_recorder;
 mod decision_runner;
 mod entropy;
 mod graph_query;
@@ -39,6 +41,7 @@ mod tool_surface;
 mod write_back_ledger;
 mod write_back_transport;
 
+pub use access_authority::AccessAuthority;
 pub use access_check::AccessCheck;
 pub use approvals::Approvals;
 pub use artifact_kind::ArtifactKind;
@@ -48,6 +51,7 @@ pub use change_feed::ChangeFeed;
 pub use checkpoint_store::CheckpointStore;
 pub use clock::Clock;
 pub use credential_provider::CredentialProvider;
+pub use credential_recorder::CredentialRecorder;
 pub use decision_runner::DecisionRunner;
 pub use entropy::Entropy;
 pub use graph_query::GraphQuery;

@@ -1,13 +1,15 @@
 //! The local machine: time, randomness, secrets in environment variables, directories and locks.
 //!
 //! Implements the ports `Clock` ([`SystemClock`]), `Entropy` ([`SystemEntropy`]) and `CredentialProvider` for `env://`
-//! references ([`EnvCredentials`]). Beside them: [`StateDirs`], [`FileLock`] and [`LibraryFile`] for what a program keeps, and
+//! and `file://` references ([`EnvCredentials`], [`FileCredentials`]). Beside them: [`StateDirs`], [`FileLock`] and
+//! [`LibraryFile`] for what a program keeps, and
 //! [`agent_config`] for the settings of a served connector.
 
 mod agent_config;
 mod clock;
 mod credentials;
 mod entropy;
+mod file_credentials;
 mod library_file;
 mod lock;
 mod state_dirs;
@@ -16,6 +18,7 @@ pub use agent_config::{agent_config, install_agent_config};
 pub use clock::SystemClock;
 pub use credentials::EnvCredentials;
 pub use entropy::SystemEntropy;
+pub use file_credentials::{FileCredentials, FileMode, FileRoot};
 pub use library_file::{LibraryFile, UpdateRefusal, library_file_path};
 pub use lock::FileLock;
 pub use state_dirs::{StateDirs, process_environment};
