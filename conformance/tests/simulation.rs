@@ -6,7 +6,7 @@ use scion_conformance::simulation::{self, Plant};
 use scion_sync::fault::CommitPoint;
 
 /// Seeds that broke an invariant once, and what was wrong.
-const ONCE_BROKEN: [(u64, &str); 9] = [
+const ONCE_BROKEN: [(u64, &str); 10] = [
     (31_405, "a stub was left out for a record of a later part of its page, which then never came"),
     (499, "a repeated empty batch was taken for a replay, so that the stream stood still for ever"),
     (2578, "a version was written twice while checkpoints did not carry a digest of the one before"),
@@ -16,6 +16,7 @@ const ONCE_BROKEN: [(u64, &str); 9] = [
     (9906, "the same after a partial sweep"),
     (227, "a deleted record stayed as it was, because an unchanged record still leads to it"),
     (14406, "the same in a sweep from its first page"),
+    (43738, "a full sweep was resumed as a delta under another writer's progress document, and a withdrawal was lost"),
 ];
 
 fn assert_holds(seed: u64) -> BTreeSet<CommitPoint> {

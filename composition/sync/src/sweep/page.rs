@@ -12,7 +12,7 @@ use scion_domain::sink::SinkRefusal;
 use scion_domain::source::SourcePage;
 use scion_domain::sync::SyncRefusal;
 
-use super::parts::{Part, cut, mark as mark_part};
+use super::parts::{Part, cut};
 use super::run::Sweep;
 use super::shape::{Candidate, Item, stubs_to_send};
 use crate::report::BatchEvidence;
@@ -172,12 +172,12 @@ impl Sweep<'_> {
         let mut part = parts.next().unwrap_or_default();
         for following in parts {
             let mut between = self.current.clone();
-            between.position = mark_part(&self.current.position, self.parts_done + 1);
             if self.plan.withdraws && self.since.is_none() && self.mark_that_stays().is_none() {
                 // The page is read again if the run ends here, and is then not what it was.
                 between.pending_watermark = next.pending_watermark.clone().or_else(|| next.watermark.clone());
             }
             let batch_mode = if mode == IngestMode::Delta { mode } else { IngestMode::Full };
+            let between = self.marked(between, self.parts_done + 1);
             self.commit(batch_mode, part, Extra::default(), between).await?;
             self.parts_done += 1;
             part = following;
@@ -187,9 +187,8 @@ impl Sweep<'_> {
             (IngestMode::Delta, None) => IngestMode::Delta,
             _ => IngestMode::Full,
         };
-        self.current = self.commit(batch_mode, part, extra, next).await?;
         self.parts_done = 0;
-        Ok(())
+        self.move_on(batch_mode, part, extra, next).await
     }
 
     /// Every batch must be one the store has never seen: it takes a batch it knows for a repeated delivery and does
@@ -206,7 +205,20 @@ impl Sweep<'_> {
     }
 
     pub(super) async fn commit_empty(&mut self, next: SourceCheckpoint) -> Result<(), SyncRefusal> {
-        self.current = self.commit(IngestMode::Delta, Part::default(), Extra::default(), next).await?;
+        self.move_on(IngestMode::Delta, Part::default(), Extra::default(), next).await
+    }
+
+    /// Commits the last batch of a page and stands behind it.
+    async fn move_on(
+        &mut self,
+        mode: IngestMode,
+        part: Part,
+        extra: Extra,
+        mut next: SourceCheckpoint,
+    ) -> Result<(), SyncRefusal> {
+        let marked = self.marked(next.clone(), 0);
+        next.content_hash = self.commit(mode, part, extra, marked).await?;
+        self.current = next;
         Ok(())
     }
 
@@ -216,7 +228,7 @@ impl Sweep<'_> {
         part: Part,
         extra: Extra,
         next: SourceCheckpoint,
-    ) -> Result<SourceCheckpoint, SyncRefusal> {
+    ) -> Result<Option<Digest256>, SyncRefusal> {
         let next = self.chained(next);
         let empty_live = extra.live.as_ref().is_some_and(Vec::is_empty);
         let batch = SourceBatch {
@@ -246,14 +258,15 @@ impl Sweep<'_> {
         if let Some(live) = &batch.authoritative_live_ids {
             self.progress.live_set = Some(reconciled(live, &accepted));
         }
-        self.accepted = Some(accepted.clone());
+        let content_hash = accepted.content_hash;
+        self.accepted = Some(accepted);
         self.report.cursor_after.clone_from(&self.accepted);
         // The document follows the first receipt of a cycle, so that the accepted contract is durable with the first batch,
         // and the end of the cycle. In between the store's own status is the authority.
         if first {
             self.save().await?;
         }
-        Ok(accepted)
+        Ok(content_hash)
     }
 }
 

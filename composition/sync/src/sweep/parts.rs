@@ -1,18 +1,53 @@
-//! Cutting a page into batches the sink can take.
+//! Cutting a page into batches the sink can take, and what a position says beside where the next page starts.
 //!
 //! Every batch but the last of a page keeps the page's own position and adds `__part`, the number of parts committed. A run
 //! that resumes there reads the page again; what was committed is unchanged and is not sent again.
+//!
+//! Every position inside a full sweep but the very first has `__full`, the shape records are read under. The progress document
+//! is written apart from the checkpoint and may be older or newer than it; the accepted position alone says what kind of sweep
+//! goes on there.
 
 use std::collections::BTreeMap;
 
 use scion_domain::id::RecordId;
-use scion_domain::json::{Json, JsonObject};
+use scion_domain::json::Json;
 use scion_domain::model::{RelationshipRecord, SourceRecord};
 use scion_domain::sink::SinkCapabilities;
 
 use super::shape::Item;
 
 const PART: &str = "__part";
+const FULL: &str = "__full";
+
+/// What a position says of the sweep it stands in, beside the place of its next page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Parts of the page that are committed.
+    pub(crate) parts: u64,
+    /// The shape of the full sweep; `None` among changes.
+    pub(crate) full: Option<String>,
+}
+
+impl Marks {
+    /// Takes the marks out of a position.
+    pub(crate) fn take(position: &mut Json) -> Self {
+        let Json::Object(members) = position else { return Self::default() };
+        let parts = members.remove(PART).and_then(|part| part.as_number()?.as_u64()).unwrap_or(0);
+        let full = members.remove(FULL).map(|shape| shape.as_str().unwrap_or_default().to_owned());
+        Self { parts, full }
+    }
+
+    /// Puts the marks into a position inside a sweep. The position between two sweeps has none.
+    pub(crate) fn put(&self, position: &mut Json) {
+        let Json::Object(members) = position else { return };
+        if self.parts > 0 {
+            members.insert(PART.to_owned(), Json::from(self.parts));
+        }
+        if let Some(shape) = self.full.as_deref().filter(|_| !members.is_empty()) {
+            members.insert(FULL.to_owned(), Json::from(shape));
+        }
+    }
+}
 
 /// What one batch carries.
 #[derive(Clone, Debug, Default)]
@@ -58,19 +93,27 @@ pub(crate) fn cut(
     parts
 }
 
-/// The position after `number` parts of the page at `position`.
-pub(crate) fn mark(position: &Json, number: u64) -> Json {
-    let mut members = position.as_object().cloned().unwrap_or_default();
-    members.insert(PART.to_owned(), Json::from(number));
-    Json::Object(members)
-}
+#[cfg(test)]
+mod tests {
+    use scion_domain::json::parse;
 
-/// The page position without its part mark, and how many parts were committed.
-pub(crate) fn unmark(position: &Json) -> (Json, u64) {
-    let mut members: JsonObject = match position {
-        Json::Object(members) if members.contains_key(PART) => members.clone(),
-        other => return (other.clone(), 0),
-    };
-    let number = members.remove(PART).and_then(|part| part.as_number()?.as_u64()).unwrap_or(0);
-    (Json::Object(members), number)
+    use super::*;
+
+    #[test]
+    fn marks_come_out_of_a_position_as_they_went_in() {
+        for text in ["{}", r#"{"page":2}"#] {
+            for parts in [0, 3] {
+                for full in [None, Some("abc".to_owned())] {
+                    let marks = Marks { parts, full };
+                    let mut position = parse(text).unwrap();
+                    marks.put(&mut position);
+                    let between_sweeps = text == "{}" && parts == 0;
+                    assert_eq!(position == parse(text).unwrap(), between_sweeps || marks == Marks::default());
+                    let found = Marks::take(&mut position);
+                    assert_eq!(position, parse(text).unwrap());
+                    assert_eq!(found, if between_sweeps { Marks::default() } else { marks });
+                }
+            }
+        }
+    }
 }

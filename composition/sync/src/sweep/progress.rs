@@ -33,8 +33,8 @@ pub struct Progress {
     pub mode: Option<IngestMode>,
     /// The shape under which the last complete full sweep was read.
     pub shape: Option<Digest256>,
-    /// The shape of a full sweep that is under way because the shape changed.
-    pub sweep_shape: Option<Digest256>,
+    /// The shape under which the very first sweep was begun, until it is complete.
+    pub first_shape: Option<Digest256>,
     /// Digest of the last live set that was reconciled and of the checkpoint it was accepted at.
     pub live_set: Option<Digest256>,
 }
@@ -79,7 +79,7 @@ impl Progress {
             ("last_state", Json::from(self.last_state.clone())),
             ("mode", Json::from(self.mode.map(IngestMode::as_str))),
             ("shape", digest(self.shape)),
-            ("sweep_shape", digest(self.sweep_shape)),
+            ("first_shape", digest(self.first_shape)),
             ("live_set", digest(self.live_set)),
         ])
     }
@@ -113,7 +113,7 @@ impl Progress {
                 Some(_) => return None,
             },
             shape: digest("shape")?,
-            sweep_shape: digest("sweep_shape")?,
+            first_shape: digest("first_shape")?,
             live_set: digest("live_set")?,
         })
     }
@@ -213,7 +213,7 @@ mod tests {
             last_state: Some("complete".into()),
             mode: Some(IngestMode::Delta),
             shape: Some(Digest256::from_bytes([1; 32])),
-            sweep_shape: None,
+            first_shape: Some(Digest256::from_bytes([2; 32])),
             live_set: Some(Digest256::ZERO),
         };
         assert_eq!(Progress::read(&progress.write()), Some(progress));

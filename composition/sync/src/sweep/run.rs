@@ -14,7 +14,7 @@ use scion_domain::sync::SyncRefusal;
 use scion_ports::SourceAdapter;
 use tokio_util::sync::CancellationToken;
 
-use super::parts::unmark;
+use super::parts::Marks;
 use super::plan::StreamPlan;
 use super::progress::Progress;
 use super::shape::Shaper;
@@ -44,6 +44,8 @@ pub(super) struct Sweep<'a> {
     pub(super) parts_done: u64,
     /// The watermark changes are asked for since; `None` in a full sweep.
     pub(super) since: Option<String>,
+    /// Positions inside this sweep say that it is a full one.
+    pub(super) marks: bool,
     /// Changes announced when the contract was last looked at.
     pub(super) generation: u64,
     /// The stream has completed a sweep before, so checkpoints are chained.
@@ -95,6 +97,7 @@ impl SourceSyncRunner {
             current,
             parts_done: 0,
             since: None,
+            marks: false,
             generation,
             chained: false,
             from_start: true,
@@ -158,29 +161,55 @@ impl SourceSyncRunner {
 }
 
 impl Sweep<'_> {
-    /// Decides where the sweep goes on and whether changes only are wanted.
+    /// Decides where the sweep goes on and whether changes only are wanted: what the accepted position says of its sweep
+    /// holds, whatever the progress document says.
     ///
-    /// A changed shape needs a full sweep, because a delta would never read the old records again. It is noted before its
-    /// first page, so that an interrupted one resumes as what it is.
+    /// A changed shape needs a full sweep from its first page, because neither a delta nor the rest of a sweep under
+    /// another shape would ever read the old records again. That the older shape no longer holds is durable before the
+    /// first page, so that going back to it is a changed shape too.
     async fn resume(&mut self) -> Result<(), SyncRefusal> {
-        let shape = Some(self.plan.shape);
-        if self.progress.shape == shape {
-            self.since.clone_from(&self.current.watermark);
-        } else if self.progress.sweep_shape != shape {
+        let shape = self.plan.shape;
+        let shape_known = self.progress.shape == Some(shape);
+        let marks = Marks::take(&mut self.current.position);
+        self.from_start = !self.current.is_mid_sweep() && marks.parts == 0;
+        self.parts_done = marks.parts;
+        // Only the very first sweep has no mark of its own; the document says under which shape it was begun.
+        let first_sweep = self.current.watermark.is_none() && self.progress.first_shape == Some(shape);
+        let goes_on = match &marks.full {
+            Some(marked) => *marked == shape.to_hex(),
+            None => shape_known || (first_sweep && !self.from_start),
+        };
+        self.marks = self.accepted.is_some() && (self.from_start || marks.full.is_some() || !goes_on);
+        if !goes_on {
             self.current.position = Json::Object(JsonObject::new());
             if !self.plan.withdraws {
                 self.current.pending_watermark = None;
             }
-            self.progress.sweep_shape = shape;
-            self.save().await?;
+            self.from_start = true;
+            self.parts_done = 0;
+        } else if marks.full.is_none() {
+            self.since.clone_from(&self.current.watermark);
         }
-        self.from_start = !self.current.is_mid_sweep();
         self.chained =
             self.accepted.as_ref().is_some_and(|accepted| self.from_start || accepted.content_hash.is_some());
-        let (position, parts) = unmark(&self.current.position);
-        self.current.position = position;
-        self.parts_done = parts;
+        let before = (self.progress.shape, self.progress.first_shape);
+        if !(goes_on && shape_known) {
+            self.progress.shape = None;
+        }
+        if self.accepted.is_none() {
+            self.progress.first_shape = Some(shape);
+        }
+        if before != (self.progress.shape, self.progress.first_shape) {
+            self.save().await?;
+        }
         Ok(())
+    }
+
+    /// A checkpoint as it is offered: its position says what sweep it stands in.
+    pub(super) fn marked(&self, mut checkpoint: SourceCheckpoint, parts: u64) -> SourceCheckpoint {
+        let full = (self.marks && self.since.is_none()).then(|| self.plan.shape.to_hex());
+        Marks { parts, full }.put(&mut checkpoint.position);
+        checkpoint
     }
 
     async fn pages(&mut self) -> Result<(), SyncRefusal> {
@@ -227,14 +256,14 @@ impl Sweep<'_> {
     async fn stop(&mut self, state: SyncState) -> Result<(), SyncRefusal> {
         let start = SourceCheckpoint::start(self.plan.stream.clone());
         let accepted = self.accepted.as_ref().unwrap_or(&start);
-        if self.parts_done == 0 && !same_place(accepted, &self.current) {
+        if self.parts_done == 0 && !same_place(accepted, &self.marked(self.current.clone(), 0)) {
             self.check_contract(true).await?;
             let next = self.current.clone();
             self.commit_empty(next).await?;
         }
-        if state == SyncState::Complete && self.progress.shape != Some(self.plan.shape) {
+        if state == SyncState::Complete && self.since.is_none() {
             self.progress.shape = Some(self.plan.shape);
-            self.progress.sweep_shape = None;
+            self.progress.first_shape = None;
         }
         self.report.state = state;
         self.progress.mode = Some(self.report.mode);
