@@ -1,6 +1,7 @@
 //! One batch into the graph, exactly once, with proof.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use scion_domain::id::{Digest256, RecordId};
@@ -70,12 +71,11 @@ impl Committer {
     /// starts from the accepted checkpoint. Dropping the future is safe in the same way.
     pub async fn commit(&self, batch: &SourceBatch) -> Result<VerifiedReceipt, SyncRefusal> {
         batch.check(self.sink.capabilities().cross_stream_relationships).map_err(SinkRefusal::from)?;
-        let expected = Expected::of(batch)?;
         let deadline = Deadline::after(&*self.clock, self.deadline);
         let verified = {
             let waiting = deadline.run(deadline.remaining(), self.slots.acquire()).await;
             let _slot = waiting.ok_or_else(|| unsettled(batch))?;
-            self.send(batch, &expected, &deadline).await?
+            self.send(batch, &deadline).await?
         };
         self.faults.reach(CommitPoint::BeforeDigests).await;
         self.note_digests(batch, &verified.receipt, &deadline).await?;
@@ -83,16 +83,23 @@ impl Committer {
         Ok(verified)
     }
 
-    async fn send(
-        &self,
-        batch: &SourceBatch,
-        expected: &Expected,
-        deadline: &Deadline<'_>,
-    ) -> Result<VerifiedReceipt, SyncRefusal> {
+    async fn send(&self, batch: &SourceBatch, deadline: &Deadline<'_>) -> Result<VerifiedReceipt, SyncRefusal> {
         let mut pause = FIRST_PAUSE;
+        let mut known: Option<Expected> = None;
         while !deadline.has_passed() {
             // Half of what is left: the other half must be enough to read the outcome back.
-            let answer = deadline.run(deadline.remaining() / 2, self.offer(batch)).await;
+            let mut answer = std::pin::pin!(deadline.run(deadline.remaining() / 2, self.offer(batch)));
+            let mut early = None;
+            if known.is_none() {
+                // What the receipt must say is worked out while the sink writes.
+                early = std::future::poll_fn(|task| Poll::Ready(ready(answer.as_mut().poll(task)))).await;
+                known = Some(Expected::of(batch)?);
+            }
+            let answer = match early {
+                Some(answer) => answer,
+                None => answer.await,
+            };
+            let Some(expected) = &known else { break };
             let refusal = match answer {
                 Some(Ok(receipt)) => {
                     expected.verify(batch, &receipt)?;
@@ -201,6 +208,13 @@ impl Committer {
         let noting = self.digests.accepted(&batch.connector, stream, &digests, receipt);
         // Without this note the records are at worst submitted once more (RecordDigests O3).
         deadline.run(deadline.remaining(), noting).await.ok_or_else(|| unsettled(batch))?.map_err(SyncRefusal::from)
+    }
+}
+
+fn ready<T>(poll: Poll<T>) -> Option<T> {
+    match poll {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page loop (R004.20): discover, resume from the accepted checkpoint, fetch one page, shape and digest, drift gate,
 //! commit against the expected previous checkpoint, verify the receipt, and only then the next page.
 
+mod ahead;
 mod budget;
 mod edges;
 mod gate;
@@ -77,7 +78,8 @@ impl SourceSyncRunner {
 
     /// Runs one cycle of one stream. Never fails: the report says how it ended, and with which code.
     ///
-    /// `cancel` stops it after the page in flight. Dropping the future is safe at any point too; the next cycle then resumes
+    /// `cancel` stops it after the page that is being committed; one that was read ahead meanwhile is left to the next cycle.
+    /// Dropping the future is safe at any point too; the next cycle then resumes
     /// from the accepted checkpoint.
     pub async fn sync(
         &self,

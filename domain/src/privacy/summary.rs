@@ -57,7 +57,22 @@ pub(super) struct Summary {
 }
 
 impl Summary {
+    /// Most texts are words: no digit, and no sign that joins more than words. A plain pass says enough of those: all they
+    /// may hold is a token without digits, which begins with a capital or has one.
     pub(super) fn of(text: &str) -> Self {
+        let seen = text.bytes().fold(0, |seen, byte| seen | CLASSES[usize::from(byte)]);
+        if seen & (DIGIT | SEPARATOR | SLASH | DASH | OTHER) != 0 {
+            return Self::in_full(text);
+        }
+        let mut summary = Self { bytes: text.len(), seen, ..Self::default() };
+        if seen & UPPER != 0 {
+            let words = text.as_bytes().split(|byte| CLASSES[usize::from(*byte)] & WORD == 0);
+            summary.token = words.map(<[u8]>::len).max().unwrap_or(0);
+        }
+        summary
+    }
+
+    fn in_full(text: &str) -> Self {
         let mut summary = Self { bytes: text.len(), ..Self::default() };
         let (mut token, mut number) = (0usize, 0usize);
         let mut before = [0u8; 3];

@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use scion_domain::digest;
 use scion_domain::id::{Digest256, RecordId};
-use scion_domain::model::{
-    BatchRefusal, EntityRef, IngestMode, SourceBatch, SourceCheckpoint, SourceRecord, Withdrawal,
-};
+use scion_domain::model::{EntityRef, IngestMode, SourceBatch, SourceCheckpoint, SourceRecord, Withdrawal};
 use scion_domain::pagination::mark;
-use scion_domain::sink::SinkRefusal;
-use scion_domain::source::SourcePage;
 use scion_domain::sync::SyncRefusal;
 
+use super::ahead::Prepared;
 use super::parts::{Part, cut};
 use super::run::Sweep;
-use super::shape::{Candidate, Item, stubs_to_send};
+use super::shape::stubs_to_send;
 use crate::report::BatchEvidence;
 
 /// What the last batch of a page carries beside records.
@@ -26,34 +23,19 @@ struct Extra {
 
 impl Sweep<'_> {
     /// Takes one page in: sends what changed, or only moves on in memory.
-    pub(super) async fn take(&mut self, page: SourcePage) -> Result<(), SyncRefusal> {
-        let mode = page.mode.unwrap_or(IngestMode::Full);
+    pub(super) async fn take(&mut self, page: Prepared) -> Result<(), SyncRefusal> {
+        let mode = page.mode;
         self.note_mode(mode);
-        self.report.seen += page.raw_count as u64;
-        self.report.unchanged += page.raw_count.saturating_sub(page.records.len()) as u64;
+        self.report.unchanged += page.raw_count.saturating_sub(page.count) as u64;
         let next = self.next_checkpoint(&page);
         let last = page.next_position.is_none();
-        let ids: HashSet<RecordId> = page.records.iter().map(|record| record.id.clone()).collect();
-        let listed: Option<HashSet<RecordId>> = page.live_ids.map(|live| live.into_iter().collect());
-        check_page(mode, &ids, listed.as_ref(), &page.withdrawals)?;
-        let candidates = self.shaper.candidates(page.records, page.relationships);
-        if let Some(listed) = listed.as_ref().filter(|_| mode == IngestMode::Reconcile) {
-            for candidate in &candidates {
-                self.live_stubs.extend(self.shaper.stub_ids(&candidate.raw.payload)?);
-                self.shaper.want_missing(&candidate.raw, listed)?;
-            }
-        }
-        if self.parts_done > 0 {
-            // The page was longer when its first part was sent: a record that part leads to may have gone before its turn.
-            for candidate in &candidates {
-                self.shaper.want_missing(&candidate.raw, &ids)?;
-            }
-        }
-        let items = self.changed(candidates).await?;
-        let live = listed.as_ref().filter(|_| mode == IngestMode::Reconcile);
-        let stubs = self.stubs(&ids, live).await?;
-        self.report.self_references += std::mem::take(&mut self.shaper.self_references);
-        let parts = cut(items, stubs, &self.runner.ports.committer.sink.capabilities());
+        let shaped = page.shaped?;
+        self.report.unchanged += shaped.unchanged;
+        self.report.self_references += shaped.self_references;
+        self.live_stubs.extend(shaped.live_stubs);
+        let live = page.listed.as_ref().filter(|_| mode == IngestMode::Reconcile);
+        let stubs = self.stubs(shaped.stubs, &page.ids, live).await?;
+        let parts = cut(shaped.items, stubs, &self.runner.ports.committer.sink.capabilities());
         let mut extra = Extra { withdrawals: self.withdrawals(page.withdrawals).await?, live: None };
         if let Some(live) = live.filter(|_| last) {
             extra.live = self.live_set(live, parts.is_empty());
@@ -61,14 +43,13 @@ impl Sweep<'_> {
         self.send(mode, parts, extra, next, last).await
     }
 
-    fn next_checkpoint(&self, page: &SourcePage) -> SourceCheckpoint {
+    fn next_checkpoint(&self, page: &Prepared) -> SourceCheckpoint {
         let position = page.next_position.clone();
         let page_ends_sweep = position.is_none();
         let mut next = if self.plan.opaque_watermark {
             mark::advance_opaque(&self.current, page.watermark.clone(), position)
         } else {
-            let marks: Vec<_> = page.records.iter().map(|record| record.updated_at.clone()).collect();
-            mark::advance_checkpoint(&self.current, &marks, position)
+            mark::advance_checkpoint(&self.current, &page.changed_at, position)
         };
         if let Some(mark) = self.mark_that_stays() {
             if page_ends_sweep {
@@ -89,45 +70,22 @@ impl Sweep<'_> {
         full.then(mark).flatten()
     }
 
-    /// The records whose content is not what the store has.
-    async fn changed(&mut self, candidates: Vec<Candidate>) -> Result<Vec<Item>, SyncRefusal> {
-        let ids: Vec<RecordId> = candidates.iter().map(|candidate| candidate.raw.id.clone()).collect();
-        let stored = self.lookup(&ids).await?;
-        let mut items = Vec::new();
-        for (candidate, stored) in candidates.into_iter().zip(stored) {
-            if stored == Some(candidate.digest) {
-                self.report.unchanged += 1;
-            } else {
-                items.push(self.shaper.item(candidate)?);
-            }
-        }
-        Ok(items)
-    }
-
     async fn stubs(
-        &mut self,
+        &self,
+        mut stubs: BTreeMap<RecordId, SourceRecord>,
         real: &HashSet<RecordId>,
         live: Option<&HashSet<RecordId>>,
     ) -> Result<BTreeMap<RecordId, SourceRecord>, SyncRefusal> {
-        let mut stubs = self.shaper.take_stubs();
         stubs.retain(|id, _| !real.contains(id));
         let ids: Vec<RecordId> = stubs.keys().cloned().collect();
-        let stored = self.lookup(&ids).await?;
+        let stored = self.runner.stored_digests(self.plan, &ids).await?;
         Ok(stubs_to_send(stubs, &stored, live))
-    }
-
-    async fn lookup(&self, ids: &[RecordId]) -> Result<Vec<Option<Digest256>>, SyncRefusal> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let digests = &self.runner.ports.committer.digests;
-        self.runner.store_call(digests.lookup(&self.plan.connector, &self.plan.stream, ids)).await
     }
 
     /// Withdrawals of records that are live. A source that repeats itself at the edge of two deltas is not an error.
     async fn withdrawals(&self, gone: Vec<(RecordId, String)>) -> Result<Vec<Withdrawal>, SyncRefusal> {
         let ids: Vec<RecordId> = gone.iter().map(|(id, _)| id.clone()).collect();
-        let stored = self.lookup(&ids).await?;
+        let stored = self.runner.stored_digests(self.plan, &ids).await?;
         let live = gone.into_iter().zip(stored).filter(|(_, stored)| stored.is_some());
         Ok(live.map(|((id, reason), _)| Withdrawal { entity: self.entity(id), reason }).collect())
     }
@@ -275,24 +233,4 @@ impl Sweep<'_> {
 fn reconciled(live: &[EntityRef], accepted: &SourceCheckpoint) -> Digest256 {
     let (live, accepted) = (digest::live_set(live), digest::checkpoint(accepted));
     digest::framed("scion/reconciled/v1", &[live.as_bytes(), accepted.as_bytes()])
-}
-
-fn check_page(
-    mode: IngestMode,
-    ids: &HashSet<RecordId>,
-    listed: Option<&HashSet<RecordId>>,
-    gone: &[(RecordId, String)],
-) -> Result<(), SyncRefusal> {
-    let refuse = |refusal: BatchRefusal| Err(SinkRefusal::from(refusal).into());
-    if mode != IngestMode::Delta && !gone.is_empty() {
-        return refuse(BatchRefusal::NotInMode { what: "a withdrawal", mode: mode.as_str() });
-    }
-    if let Some(index) = gone.iter().position(|(id, _)| ids.contains(id)) {
-        return refuse(BatchRefusal::ObservedAndWithdrawn { index });
-    }
-    match (mode, listed) {
-        (IngestMode::Reconcile, None) => refuse(BatchRefusal::LiveSetMissing),
-        (IngestMode::Reconcile, Some(listed)) if !ids.is_subset(listed) => refuse(BatchRefusal::NotLive { index: 0 }),
-        _ => Ok(()),
-    }
 }

@@ -9,11 +9,12 @@ use scion_domain::mcp::McpRefusal;
 use scion_domain::model::{IngestMode, SourceCheckpoint};
 use scion_domain::refusal::Retry;
 use scion_domain::retry::{Attempt, Decision};
-use scion_domain::source::{PageRequest, SourceContract, SourcePage, SourceRefusal};
+use scion_domain::source::{SourceContract, SourceRefusal};
 use scion_domain::sync::SyncRefusal;
 use scion_ports::SourceAdapter;
 use tokio_util::sync::CancellationToken;
 
+use super::ahead::{Pages, Prepared};
 use super::parts::Marks;
 use super::plan::StreamPlan;
 use super::progress::Progress;
@@ -35,7 +36,6 @@ pub(super) struct Sweep<'a> {
     pub(super) progress: Progress,
     /// As last read or written, to tell whether there is anything to write.
     pub(super) saved: Progress,
-    pub(super) shaper: Shaper<'a>,
     /// What the store has accepted.
     pub(super) accepted: Option<SourceCheckpoint>,
     /// Where the sweep stands; ahead of `accepted` while pages had nothing to send.
@@ -90,7 +90,6 @@ impl SourceSyncRunner {
             binding,
             cancel,
             report,
-            shaper: Shaper::new(plan, contract.fingerprint),
             progress,
             saved,
             accepted,
@@ -104,7 +103,10 @@ impl SourceSyncRunner {
             live_stubs: HashSet::new(),
         };
         sweep.resume().await?;
-        sweep.pages().await
+        let since = sweep.since.clone();
+        let pages =
+            Pages { runner: self, plan, source, cancel, since, shaper: Shaper::new(plan, contract.fingerprint) };
+        sweep.pages(pages).await
     }
 
     /// Reads the live contract under the same retries as a page.
@@ -212,44 +214,77 @@ impl Sweep<'_> {
         checkpoint
     }
 
-    async fn pages(&mut self) -> Result<(), SyncRefusal> {
+    /// Takes page after page. While one is committed the next is read and shaped; it is used only once the one before it is
+    /// durable, and dropped otherwise, so progress follows receipts as if pages were read one by one.
+    async fn pages(&mut self, mut pages: Pages<'_>) -> Result<(), SyncRefusal> {
         let started = self.runner.clock().monotonic();
+        let mut ahead: Option<Result<Prepared, SyncRefusal>> = None;
         loop {
-            let elapsed: Duration = self.runner.clock().monotonic().saturating_sub(started);
             if self.cancel.is_cancelled() {
                 return self.stop(SyncState::Cancelled).await;
             }
-            if !self.runner.budget.allows(self.report.pages, self.report.seen, elapsed) {
+            if !self.may_read(started) {
                 return self.stop(SyncState::Partial).await;
             }
-            let page = match self.fetch().await {
+            let read = match ahead.take() {
+                Some(read) => read,
+                None => pages.read(self.current.position.clone(), self.parts_done > 0, None).await,
+            };
+            let mut page = match read {
                 Err(SyncRefusal::Cancelled) => return self.stop(SyncState::Cancelled).await,
                 other => other?,
             };
+            pages.catch_up(&mut page).await;
             self.report.pages += 1;
-            let exhausted = page.next_position.is_none();
-            self.take(page).await?;
+            self.report.seen += page.raw_count as u64;
+            match page.next_position.clone() {
+                Some(next) if self.may_read(started) && !self.cancel.is_cancelled() => {
+                    ahead = self.take_and_read(page, &mut pages, next).await?;
+                }
+                Some(_) => self.take(page).await?,
+                None => {
+                    self.take(page).await?;
+                    self.report.exhausted = true;
+                }
+            }
             self.runner.ports.events.emit(events::page_done(self.report));
-            if exhausted {
-                self.report.exhausted = true;
+            if self.report.exhausted {
                 return self.stop(SyncState::Complete).await;
             }
         }
     }
 
-    async fn fetch(&mut self) -> Result<SourcePage, SyncRefusal> {
-        let request = PageRequest { position: self.current.position.clone(), watermark: self.since.clone() };
-        let runner = self.runner;
-        let (source, request) = (self.source, &request);
-        let page = runner
-            .with_retries(self.cancel, &self.plan.tool, || async move {
-                runner.reach(CommitPoint::BeforeFetch).await;
-                let page = source.read_page(request).await;
-                runner.reach(CommitPoint::AfterFetch).await;
-                page
-            })
-            .await?;
-        Ok(page)
+    fn may_read(&self, started: Duration) -> bool {
+        let elapsed = self.runner.clock().monotonic().saturating_sub(started);
+        self.runner.budget.allows(self.report.pages, self.report.seen, elapsed)
+    }
+
+    /// Takes one page and meanwhile reads the one after it; `None` when the cycle was cancelled before that one came.
+    async fn take_and_read(
+        &mut self,
+        page: Prepared,
+        pages: &mut Pages<'_>,
+        next: Json,
+    ) -> Result<Option<Result<Prepared, SyncRefusal>>, SyncRefusal> {
+        let cancel = self.cancel;
+        let before = page.touched();
+        let mut following = std::pin::pin!(pages.read(next, false, Some(before)));
+        let mut taken = std::pin::pin!(self.take(page));
+        let mut read = None;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut taken => {
+                    done?;
+                    break;
+                }
+                page = &mut following, if read.is_none() => read = Some(page),
+            }
+        }
+        if read.is_none() && !cancel.is_cancelled() {
+            read = Some(following.await);
+        }
+        Ok(read)
     }
 
     /// Ends the cycle in order: progress that pages without changes made in memory becomes durable, then the document.

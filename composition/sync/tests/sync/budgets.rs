@@ -114,9 +114,10 @@ async fn cancellation_finishes_the_page_in_flight_and_stops() {
         inner(arguments)
     });
     let report = bench.stream("tickets").await;
-    assert_eq!((report.state, report.submitted, report.pages), (SyncState::Cancelled, 20, 2));
+    // The second page was read ahead while the first was committed; it is left to the next run.
+    assert_eq!((report.state, report.submitted, report.pages), (SyncState::Cancelled, 10, 1));
     let mut bench = bench;
     bench.cancel = tokio_util::sync::CancellationToken::new();
     let second = bench.stream("tickets").await;
-    assert_eq!((second.state, second.submitted), (SyncState::Complete, 5));
+    assert_eq!((second.state, second.submitted), (SyncState::Complete, 15));
 }
