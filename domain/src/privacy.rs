@@ -6,11 +6,13 @@
 mod fields;
 mod guard;
 mod patterns;
+mod pii;
 mod public_url;
 mod report;
 mod summary;
 
 pub use fields::{field_name, is_location_field};
 pub use guard::{GuardRefusal, PersistencePrivacyGuard};
+pub use pii::{PiiRefusal, PiiSanitizer};
 pub use public_url::{is_public_address, public_http_url};
 pub use report::GuardReport;

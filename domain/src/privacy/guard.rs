@@ -6,10 +6,9 @@ use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
 use super::fields::{Field, IGNORED_TERMS, classify, field_name};
-use super::patterns::PATTERNS;
+use super::patterns::replace_all;
 use super::public_url::public_http_url;
 use super::report::{Finding, GuardReport};
-use super::summary::Summary;
 use crate::id::Digest256;
 use crate::json::{Json, JsonObject};
 use crate::refusals;
@@ -158,15 +157,7 @@ impl PersistencePrivacyGuard {
     }
 
     fn round(&self, text: &str, report: &mut GuardReport) -> Option<String> {
-        let mut summary = Summary::of(text);
-        let mut clean: Option<String> = None;
-        for pattern in PATTERNS.iter() {
-            if let Some((replaced, count)) = pattern.replace(clean.as_deref().unwrap_or(text), &summary) {
-                report.note(pattern.finding, count);
-                summary = Summary::of(&replaced);
-                clean = Some(replaced);
-            }
-        }
+        let mut clean = replace_all(text, |_| true, report);
         if let Some(deny) = &self.deny {
             let here = clean.as_deref().unwrap_or(text);
             let count = deny.find_iter(here).count();

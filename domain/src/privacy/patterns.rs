@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::report::Finding;
+use super::report::{Finding, GuardReport};
 use super::summary::Summary;
 
 /// A pattern and the conditions the regular expression cannot state.
@@ -145,6 +145,20 @@ fn iban_checks(found: &str) -> bool {
         _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
     });
     rest == 1
+}
+
+/// One run of the patterns over a text, each over what the ones before it left; `None` when nothing was found.
+pub(super) fn replace_all(text: &str, wanted: fn(Finding) -> bool, report: &mut GuardReport) -> Option<String> {
+    let mut summary = Summary::of(text);
+    let mut clean: Option<String> = None;
+    for pattern in PATTERNS.iter().filter(|pattern| wanted(pattern.finding)) {
+        if let Some((replaced, count)) = pattern.replace(clean.as_deref().unwrap_or(text), &summary) {
+            report.note(pattern.finding, count);
+            summary = Summary::of(&replaced);
+            clean = Some(replaced);
+        }
+    }
+    clean
 }
 
 impl Pattern {

@@ -26,6 +26,11 @@ pub(super) enum Finding {
 }
 
 impl Finding {
+    /// Whether this identifies a person wherever it stands, outside any field's rule.
+    pub(super) const fn is_pii(self) -> bool {
+        matches!(self, Self::Ssn | Self::TaxId | Self::CreditCard | Self::Email)
+    }
+
     /// All kinds, by discriminant.
     pub(super) const ALL: [Self; 19] = [
         Self::Ssn,
