@@ -3,9 +3,11 @@
 
 mod agent_config;
 mod document;
+mod embedding;
 mod reader;
 mod refusal;
 
 pub use agent_config::{AgentConfig, AuthKind, AuthSettings, LimitSettings, TransportKind, TransportSettings};
 pub use document::load_config;
+pub use embedding::{EmbeddingProvider, EmbeddingSettings};
 pub use refusal::{DocumentRefusal, SettingRefusal, SettingsProblems};

@@ -12,7 +12,7 @@ use scion_domain::retry::RetryPolicy;
 use scion_ports::{AuthFactory, Clock, Entropy, HttpDialer};
 
 use crate::client::{Inner, Known};
-use crate::{AirGap, ClientRefusal, GovernedClient, Pacing};
+use crate::{AirGap, ClientRefusal, GovernedClient, Pacing, Payments};
 
 /// What a client works with. A root makes it once and clones it.
 #[derive(Clone)]
@@ -53,6 +53,7 @@ pub struct ClientBuilder {
     concurrent: Option<usize>,
     adaptive: bool,
     allow_destructive: bool,
+    payments: Option<Arc<Payments>>,
 }
 
 impl ClientBuilder {
@@ -74,6 +75,7 @@ impl ClientBuilder {
             concurrent: None,
             adaptive: true,
             allow_destructive: false,
+            payments: None,
         }
     }
 
@@ -208,6 +210,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Pays what a server asks for with 402, within the budget and after approval. Without it a 402 is a refusal like any other.
+    #[must_use]
+    pub fn payments(mut self, payments: Arc<Payments>) -> Self {
+        self.payments = Some(payments);
+        self
+    }
+
     /// Opens the client. No call is made yet, but credentials may be checked.
     pub async fn build_with(self, ports: &ClientPorts) -> Result<GovernedClient, ClientRefusal> {
         let bad = |option, what| CallRefusal::Option { option, what };
@@ -249,6 +258,7 @@ impl ClientBuilder {
             adaptive: self.adaptive,
             allow_destructive: self.allow_destructive,
             known: Mutex::new(Known::default()),
+            payments: self.payments,
         };
         Ok(GovernedClient { inner: Arc::new(inner) })
     }

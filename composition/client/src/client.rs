@@ -9,7 +9,7 @@ use scion_domain::secret::Secret;
 use scion_ports::{Clock, Entropy, HttpExchange, RequestAuth};
 
 use crate::request::Call;
-use crate::{ClientBuilder, Pacing, Request};
+use crate::{ClientBuilder, Pacing, Payments, Request};
 
 /// A client for one vendor API. Clones share everything: connections, credentials, pace and retry budget.
 #[derive(Clone)]
@@ -31,6 +31,7 @@ pub(crate) struct Inner {
     pub(crate) adaptive: bool,
     pub(crate) allow_destructive: bool,
     pub(crate) known: Mutex<Known>,
+    pub(crate) payments: Option<Arc<Payments>>,
 }
 
 /// The secrets of the newest material, for redaction.

@@ -5,6 +5,7 @@ use std::fmt;
 use scion_domain::auth::AuthRefusal;
 use scion_domain::http::{CallRefusal, HttpRefusal, Method, Problem, ResponseRefusal, problem_of_exchange};
 use scion_domain::pagination::http::WalkRefusal;
+use scion_domain::payment::PaymentFailure;
 use scion_domain::refusal::{Blame, Refusal, Retry};
 
 /// Why a call failed. Each part keeps its own code, blame and next step; none holds a secret or a vendor's words.
@@ -21,6 +22,8 @@ pub enum ClientRefusal {
     Response(ResponseRefusal),
     /// The pages cannot be walked.
     Walk(WalkRefusal),
+    /// The server asks for a payment that was not made, or led nowhere.
+    Payment(PaymentFailure),
 }
 
 impl ClientRefusal {
@@ -31,6 +34,8 @@ impl ClientRefusal {
             Self::Exchange(refusal) => refusal,
             Self::Response(refusal) => refusal,
             Self::Walk(refusal) => refusal,
+            Self::Payment(PaymentFailure::Refused { refused }) => refused,
+            Self::Payment(failure) => failure,
         }
     }
 
@@ -88,4 +93,4 @@ macro_rules! from {
     };
 }
 
-from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk);
+from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk, PaymentFailure => Payment);

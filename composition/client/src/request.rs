@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use scion_domain::http::{Bytes, CallRefusal, HeaderMap, HeaderValue, Method, Url, checked_header, header};
@@ -10,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::pages::Pages;
 use crate::response::{Whole, typed};
-use crate::{ClientRefusal, Envelope, GovernedClient, Response};
+use crate::{ClientRefusal, Envelope, GovernedClient, PaymentContext, Response};
 
 /// A call that is being described. What is wrong with it is told when it is sent.
 #[must_use = "a call is made by sending it"]
@@ -33,6 +34,7 @@ pub(crate) struct Call {
     pub(crate) total: Duration,
     pub(crate) body_bytes: u64,
     pub(crate) error_path: Option<String>,
+    pub(crate) payment: Option<Arc<PaymentContext>>,
 }
 
 impl fmt::Debug for Request {
@@ -61,6 +63,7 @@ impl Request {
             total: options.limits.total,
             body_bytes: options.limits.body_bytes,
             error_path: None,
+            payment: None,
         };
         Self { client, call, fault }
     }
@@ -157,6 +160,12 @@ impl Request {
     /// false, an empty text, list or object), the answer is a failure.
     pub fn error_in_body(mut self, path: &str) -> Self {
         self.call.error_path = Some(path.to_owned());
+        self
+    }
+
+    /// In which context a payment for this call may be approved. Without one, a challenge is refused with `no_context`.
+    pub fn pay_in(mut self, context: &PaymentContext) -> Self {
+        self.call.payment = Some(Arc::new(context.clone()));
         self
     }
 

@@ -22,7 +22,7 @@ use crate::response::{Response, Whole, content_type, start_of_body};
 
 /// What the caller wants of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+pub(crate) enum Want {
     /// The whole body of a success, read as part of the attempt.
     Whole,
     /// The body of a success, unread.
@@ -31,21 +31,21 @@ enum Want {
     Any,
 }
 
-enum Body {
+pub(crate) enum Body {
     Read(Bytes),
     Unread(Box<dyn BodyStream>),
 }
 
 /// One attempt that brought an answer.
-struct Answered {
-    head: ResponseHead,
-    body: Body,
-    turn: Turn,
+pub(crate) struct Answered {
+    pub(crate) head: ResponseHead,
+    pub(crate) body: Body,
+    pub(crate) turn: Turn,
     generation: u64,
 }
 
 /// An attempt that brought none.
-enum Failed {
+pub(crate) enum Failed {
     Exchange(HttpRefusal),
     Final(ClientRefusal),
 }
@@ -97,8 +97,13 @@ impl Inner {
         loop {
             let remaining = deadline.saturating_sub(clock.monotonic());
             let attempt = self.attempt(call, want, deadline, &sent);
-            let ended = within(clock, remaining, attempt).await.ok_or_else(over)?;
+            let mut ended = within(clock, remaining, attempt).await.ok_or_else(over)?;
             let remaining = deadline.saturating_sub(clock.monotonic());
+            let challenged = matches!(&ended, Ok(answered) if self.is_challenge(answered.head.status));
+            if challenged && let Ok(challenge) = ended {
+                let paid = self.pay(call, want, deadline, challenge);
+                ended = Ok(within(clock, remaining, paid).await.ok_or_else(over)??);
+            }
             let now_unix_ms = clock.unix_millis();
             let facts = |end| AttemptFacts {
                 method: &call.method,
@@ -109,6 +114,8 @@ impl Inner {
                 end,
             };
             let wait = match &ended {
+                // A payment is sent once.
+                _ if challenged => None,
                 Err(Failed::Final(refusal)) => return Err(refusal.clone()),
                 Err(Failed::Exchange(refusal)) => self.wait(&facts(AttemptEnd::Failed(refusal))),
                 Ok(answered) => {
@@ -184,7 +191,7 @@ impl Inner {
         }
     }
 
-    async fn attempt(
+    pub(crate) async fn attempt(
         &self,
         call: &Call,
         want: Want,
