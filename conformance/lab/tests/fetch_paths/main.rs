@@ -5,8 +5,10 @@
 //! add one.
 #![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
 
+mod egress;
 mod paths;
 mod random_walk;
 mod sources;
 mod stage;
 mod table;
+mod tls;

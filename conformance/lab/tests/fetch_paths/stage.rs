@@ -8,7 +8,9 @@ use scion_domain::http::{ExchangeLimits, HttpProfile, HttpRefusal, Url};
 use scion_domain::proxy::{ProxyProfile, ProxyProfiles};
 use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
 use scion_http::Dialer;
-use scion_lab::{Answer, Behaviour, ConnectProxy, Lab, ProxyPlan, Received, ScriptedResolver, TestCa, TlsSetup};
+use scion_lab::{
+    Answer, Behaviour, ConnectProxy, Lab, LabBuilder, ProxyPlan, Received, ScriptedResolver, TestCa, TlsSetup,
+};
 use scion_ports::{HttpDialer, HttpExchange};
 
 use crate::paths::FetchPath;
@@ -23,7 +25,8 @@ pub(crate) struct World {
     /// A server that may be reached and may see no credential; https.
     pub(crate) elsewhere: Lab,
     plain: Lab,
-    ca: TestCa,
+    /// What every client trusts.
+    pub(crate) ca: TestCa,
     dialer: Arc<dyn HttpDialer>,
     tunnel: ConnectProxy,
     _trust: tempfile::NamedTempFile,
@@ -78,6 +81,17 @@ impl World {
         path: &'static FetchPath,
         script: impl Fn(&Received) -> Behaviour + Send + Sync + 'static,
     ) -> (Lab, Stage) {
+        let tls = path.tls.then(|| TlsSetup::new(self.ca.server(&["lab.test"])).http2());
+        self.serve_with(path, tls, script).await
+    }
+
+    /// The same with another TLS.
+    pub(crate) async fn serve_with(
+        &self,
+        path: &'static FetchPath,
+        tls: Option<TlsSetup>,
+        script: impl Fn(&Received) -> Behaviour + Send + Sync + 'static,
+    ) -> (Lab, Stage) {
         let known: Arc<OnceLock<Stage>> = Arc::default();
         let stage = Arc::clone(&known);
         let script = move |received: &Received| {
@@ -85,8 +99,7 @@ impl World {
             prologue.map_or_else(|| script(received), Behaviour::from)
         };
         let builder = Lab::builder();
-        let builder =
-            if path.tls { builder.tls(TlsSetup::new(self.ca.server(&["lab.test"])).http2()) } else { builder };
+        let builder = tls.into_iter().fold(builder, LabBuilder::tls);
         let lab = builder.scripted(script).await;
         let egress = EgressPolicy {
             allowed_private_hosts: vec!["lab.test".to_owned(), "elsewhere.test".to_owned()],

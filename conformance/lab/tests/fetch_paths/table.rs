@@ -17,7 +17,7 @@ const SIDE_BY_SIDE: usize = 64;
 /// How many cases get a second chance.
 const RETRIED: usize = 12;
 /// Longer than any bound a path is given, so that only a hang reaches it.
-const HANG: Duration = Duration::from_secs(20);
+pub(crate) const HANG: Duration = Duration::from_secs(20);
 /// More than what a client may hold of hostile answers, all cases side by side, and far less than they offer.
 const MEMORY: u64 = 384 * 1024 * 1024;
 /// What one client may take off the network: its body bound and what the sockets hold in between.
@@ -66,7 +66,7 @@ async fn meet(world: &World, path: &'static FetchPath, case: &HostileCase) -> Ve
 }
 
 /// Runs cases side by side. What went wrong is tried once more alone: on a busy machine an honest answer can be late.
-async fn run_all<F: Future<Output = Vec<String>>>(cases: Vec<(String, impl Fn() -> F)>) {
+pub(crate) async fn run_all<F: Future<Output = Vec<String>>>(cases: Vec<(String, impl Fn() -> F)>) {
     let mut results: Vec<(usize, Vec<String>)> = futures_util::stream::iter(cases.iter().enumerate())
         .map(|(at, (_, case))| async move { (at, case().await) })
         .buffer_unordered(SIDE_BY_SIDE)
