@@ -7,7 +7,9 @@ use scion_lab::{Answer, Received};
 
 use crate::stage::Stage;
 
+mod built_on;
 mod client;
+mod openbao;
 mod proxy;
 mod raw;
 
@@ -18,6 +20,8 @@ pub(crate) type Outcome = Result<String, String>;
 pub(crate) struct FetchPath {
     /// Its name.
     pub(crate) name: &'static str,
+    /// The bytes of the largest body it takes.
+    pub(crate) holds: u64,
     /// What it takes for an answer.
     pub(crate) wants: Wants,
     /// Whether it is only for https.
@@ -29,6 +33,9 @@ pub(crate) struct FetchPath {
     /// Drives it once against the server of the stage, with [`SECRET`](crate::stage::SECRET) as its credential.
     pub(crate) run: fn(Stage) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
 }
+
+/// The body bound of [`Stage::limits`](crate::stage::Stage::limits).
+pub(crate) const SMALL: u64 = 1024 * 1024;
 
 /// What a fetch path takes for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +74,26 @@ pub(crate) const CALLS: &[Calls] = &[
             "pages of cursors",
             "safe_get_json",
             "safe_post_json",
+            "graphql query",
+            "graphql pages",
+            "embeddings",
+            "payment",
         ],
     },
     Calls { file: "composition/client/src/air_gap.rs", count: 1, paths: &["air gap"] },
+    // Three calls: two of them end in the third.
+    Calls {
+        file: "adapters/openbao/src/client.rs",
+        count: 3,
+        paths: &["openbao secret", "openbao mount", "openbao login"],
+    },
 ];
 
 /// Calls of another `send`, with what they are.
-pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[];
+pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[
+    ("composition/client/src/graphql.rs", 1, "a GraphQL call, which is a call of the client"),
+    ("composition/client/src/payments/hook.rs", 1, "takes the header field of a payment"),
+];
 
 /// Every fetch path.
 pub(crate) const PATHS: &[FetchPath] = &[
@@ -94,6 +114,13 @@ pub(crate) const PATHS: &[FetchPath] = &[
     client::SAFE_GET,
     client::SAFE_POST,
     client::AIR_GAP,
+    built_on::QUERY,
+    built_on::CONNECTION,
+    built_on::EMBEDDINGS,
+    built_on::PAYMENT,
+    openbao::SECRET_READ,
+    openbao::MOUNT,
+    openbao::LOGIN,
 ];
 
 /// Paths that drive the dialer itself and not a call of it.
@@ -104,6 +131,7 @@ pub(crate) const OF_THE_DIALER: &[&str] =
 pub(crate) const fn careless() -> FetchPath {
     FetchPath {
         name: "careless",
+        holds: SMALL,
         wants: Wants::Answer,
         tls: false,
         prologue: no_prologue,

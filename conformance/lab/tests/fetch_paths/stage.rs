@@ -3,17 +3,19 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use scion_domain::credential::{CredentialRefusal, CredentialRequest};
 use scion_domain::egress::EgressPolicy;
 use scion_domain::http::{ExchangeLimits, HttpProfile, HttpRefusal, Url};
 use scion_domain::proxy::{ProxyProfile, ProxyProfiles};
+use scion_domain::secret::Secret;
 use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
 use scion_http::Dialer;
 use scion_lab::{
     Answer, Behaviour, ConnectProxy, Lab, LabBuilder, ProxyPlan, Received, ScriptedResolver, TestCa, TlsSetup,
 };
-use scion_ports::{HttpDialer, HttpExchange};
+use scion_ports::{CredentialProvider, HttpDialer, HttpExchange, async_trait};
 
-use crate::paths::FetchPath;
+use crate::paths::{FetchPath, SMALL};
 
 /// The credential every fetch path sends.
 pub(crate) const SECRET: &str = "lab-secret-5f1c93";
@@ -29,6 +31,8 @@ pub(crate) struct World {
     pub(crate) ca: TestCa,
     dialer: Arc<dyn HttpDialer>,
     tunnel: ConnectProxy,
+    /// Held by a case that may hold much.
+    pub(crate) alone: tokio::sync::Mutex<()>,
     _trust: tempfile::NamedTempFile,
 }
 
@@ -71,6 +75,7 @@ impl World {
             ca,
             dialer: Arc::new(dialer),
             tunnel,
+            alone: tokio::sync::Mutex::default(),
             _trust: trust,
         }
     }
@@ -145,12 +150,22 @@ impl Stage {
     /// Bounds that every hostile answer exceeds soon, and no honest one on a busy machine.
     pub(crate) fn limits() -> ExchangeLimits {
         ExchangeLimits {
-            body_bytes: 1024 * 1024,
+            body_bytes: SMALL,
             connect: Duration::from_secs(4),
             idle: Duration::from_millis(1200),
             total: Duration::from_secs(4),
             ..ExchangeLimits::default()
         }
+    }
+}
+
+/// Resolves every reference to the secret.
+pub(crate) struct OneSecret;
+
+#[async_trait]
+impl CredentialProvider for OneSecret {
+    async fn resolve(&self, _: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
+        Ok(Secret::new(SECRET.to_owned()))
     }
 }
 

@@ -20,12 +20,16 @@ const RETRIED: usize = 12;
 pub(crate) const HANG: Duration = Duration::from_secs(20);
 /// More than what a client may hold of hostile answers, all cases side by side, and far less than they offer.
 const MEMORY: u64 = 384 * 1024 * 1024;
-/// What one client may take off the network: its body bound and what the sockets hold in between.
-const TAKEN: u64 = 24 * 1024 * 1024;
+/// What the sockets hold between a server and a client that reads no more.
+const IN_BETWEEN: u64 = 20 * 1024 * 1024;
+/// From this body bound on, floods are sent one after the other.
+const LARGE: u64 = 8 * 1024 * 1024;
 
 /// What is wrong with how one path met one answer; empty when nothing is.
 async fn meet(world: &World, path: &'static FetchPath, case: &HostileCase) -> Vec<String> {
     let behaviour = case.behaviour.clone();
+    let flood = matches!(behaviour, Behaviour::Bomb(..) | Behaviour::EndlessBody | Behaviour::EndlessClose);
+    let _alone = if flood && path.holds > LARGE { Some(world.alone.lock().await) } else { None };
     let (lab, stage) = world.serve(path, move |_| behaviour.clone()).await;
     let ran = tokio::time::timeout(HANG, tokio::spawn((path.run)(stage))).await;
     let mut wrong = Vec::new();
@@ -53,7 +57,7 @@ async fn meet(world: &World, path: &'static FetchPath, case: &HostileCase) -> Ve
         }
     }
     // Interim answers are thrown away as they come, until time is up.
-    if lab.bytes_sent() > TAKEN && !matches!(case.behaviour, Behaviour::EndlessInterim) {
+    if lab.bytes_sent() > path.holds + IN_BETWEEN && !matches!(case.behaviour, Behaviour::EndlessInterim) {
         wrong.push(format!("took {} bytes", lab.bytes_sent()));
     }
     if lab.received().is_empty() {

@@ -17,11 +17,12 @@ use scion_lab::Answer;
 use scion_local::{SystemClock, SystemEntropy};
 use scion_ports::{AuthFactory, HttpExchange, RequestAuth, async_trait};
 
-use super::{FetchPath, Outcome, Wants, no_prologue, text};
+use super::{FetchPath, Outcome, SMALL, Wants, no_prologue, text};
 use crate::stage::{SECRET, Stage};
 
 const CLIENT: FetchPath = FetchPath {
     name: "client",
+    holds: SMALL,
     wants: Wants::Document,
     tls: false,
     prologue: no_prologue,
@@ -77,7 +78,7 @@ fn page() -> Answer {
 
 /// Where the credential goes.
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     Header,
     Query,
 }
@@ -116,7 +117,7 @@ impl AuthFactory for Fixed {
     }
 }
 
-fn ports(stage: &Stage, key: Key) -> ClientPorts {
+pub(super) fn ports(stage: &Stage, key: Key) -> ClientPorts {
     ClientPorts {
         dialer: Arc::clone(&stage.dialer),
         auth: Arc::new(Fixed(key)),
@@ -125,7 +126,7 @@ fn ports(stage: &Stage, key: Key) -> ClientPorts {
     }
 }
 
-fn builder(stage: &Stage) -> ClientBuilder {
+pub(super) fn builder(stage: &Stage) -> ClientBuilder {
     let brisk =
         RetryPolicy::new(2, Duration::from_millis(20), Duration::from_millis(50), Duration::from_secs(2)).unwrap();
     let builder =
@@ -134,11 +135,11 @@ fn builder(stage: &Stage) -> ClientBuilder {
     builder.auth(Bearer::env("LAB_TOKEN"))
 }
 
-async fn client(stage: &Stage, key: Key) -> Result<GovernedClient, String> {
+pub(super) async fn client(stage: &Stage, key: Key) -> Result<GovernedClient, String> {
     builder(stage).build_with(&ports(stage, key)).await.map_err(|refusal| text(&refusal))
 }
 
-fn shown(outcome: Result<Json, scion_client::ClientRefusal>) -> Outcome {
+pub(super) fn shown(outcome: Result<Json, scion_client::ClientRefusal>) -> Outcome {
     outcome.map(|json| format!("{json:?}")).map_err(|refusal| text(&refusal))
 }
 

@@ -6,12 +6,13 @@ use scion_domain::http::Url;
 use scion_domain::proxy::{ProxyProfile, ProxyProfiles};
 use scion_http::Dialer;
 
-use super::{FetchPath, Wants, no_prologue, raw};
+use super::{FetchPath, SMALL, Wants, no_prologue, raw};
 use crate::stage::Stage;
 
 /// An honest proxy, a hostile server behind it.
 pub(crate) const TUNNEL: FetchPath = FetchPath {
     name: "raw through a proxy",
+    holds: SMALL,
     wants: Wants::Document,
     tls: true,
     prologue: no_prologue,
@@ -25,6 +26,7 @@ pub(crate) const TUNNEL: FetchPath = FetchPath {
 /// The hostile server is the proxy: whatever it says, no answer of a server comes of it.
 pub(crate) const CONNECT: FetchPath = FetchPath {
     name: "raw to a hostile proxy",
+    holds: SMALL,
     wants: Wants::Members,
     tls: false,
     prologue: no_prologue,

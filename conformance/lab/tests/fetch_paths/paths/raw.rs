@@ -4,11 +4,12 @@ use scion_domain::http::{Bytes, HeaderValue, Method, OutboundRequest, RedirectRu
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{FetchPath, Outcome, Wants, no_prologue, text};
+use super::{FetchPath, Outcome, SMALL, Wants, no_prologue, text};
 use crate::stage::{SECRET, Stage};
 
 const RAW: FetchPath = FetchPath {
     name: "raw",
+    holds: SMALL,
     wants: Wants::Answer,
     tls: false,
     prologue: no_prologue,
