@@ -27,6 +27,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::settings::SettingRefusal::CATALOGUE,
         crate::values::ClientRefusal::CATALOGUE,
         crate::values::ValueRefusal::CATALOGUE,
+        crate::values::ExpandRefusal::CATALOGUE,
         crate::command::CommandRefusal::CATALOGUE,
         crate::config::ConfigRefusal::CATALOGUE,
         crate::config::HealthAddressRefusal::CATALOGUE,

@@ -7,6 +7,7 @@ mod client_options;
 mod exchange;
 mod pace;
 mod problem;
+mod profile_settings;
 mod rate;
 mod refusal;
 mod response_refusal;

@@ -5,7 +5,9 @@
 mod actor;
 mod client_refusal;
 mod coerce;
+mod expand;
 
 pub use actor::ActorType;
 pub use client_refusal::ClientRefusal;
 pub use coerce::{ValueRefusal, to_boolean, to_csv, to_dict, to_float, to_integer, to_list};
+pub use expand::{ExpandRefusal, expand};

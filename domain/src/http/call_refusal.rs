@@ -8,6 +8,9 @@ refusals! {
         /// The client is not configured so that it can work.
         Option { option: &'static str, what: &'static str } => "client_option", CallerMistake, Never,
             "the client's {option} {what}", "fix the option";
+        /// Egress policy refuses an option; `reason` is the code of its refusal.
+        Egress { option: &'static str, reason: &'static str } => "client_egress", Denied, Never,
+            "the client's {option} is refused by egress policy ({reason})", "see the code for what to do";
         /// The path does not stay below the base URL.
         Path { what: &'static str } => "client_path", CallerMistake, Never,
             "the path of the call {what}", "use a path below the base URL, or another client for another place";

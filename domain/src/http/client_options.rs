@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::egress::{EgressRefusal, Plaintext, parse_url};
+use crate::refusal::Refusal as _;
+
 use super::{CallRefusal, ExchangeLimits, HeaderMap, HeaderName, HeaderValue, HttpProfile, Url};
 use crate::redaction::is_sensitive_header;
 
@@ -65,22 +68,15 @@ impl ClientOptions {
     pub fn check(&self) -> Result<(), CallRefusal> {
         let egress = &self.profile.egress;
         let option = |option, what| Err(CallRefusal::Option { option, what });
-        if !egress.pin_egress && !egress.allowed_private_hosts.is_empty() {
-            return option("allowed_private_hosts", "need pinned egress");
-        }
         if !egress.pin_egress && egress.allow_loopback {
             return option("allow_loopback", "needs pinned egress");
         }
-        if egress.allowed_private_hosts.iter().any(|host| host.is_empty() || host.contains(['*', '/', '@', '['])) {
-            return option("allowed_private_hosts", "must be exact host names or addresses");
+        if !egress.pin_egress && self.base_url.scheme() == "http" {
+            return option(BASE, "is http, and that needs pinned egress");
         }
-        let listed = |host: &str| {
-            egress.allowed_private_hosts.iter().any(|entry| entry.trim_end_matches('.').eq_ignore_ascii_case(host))
-        };
-        let host = self.base_url.host_str().unwrap_or_default();
-        if self.base_url.scheme() == "http" && !is_loopback(host) && !listed(host.trim_matches(['[', ']'])) {
-            return option(BASE, "must be https; http is for this machine and for hosts listed as private");
-        }
+        let refused = |option| move |refusal: EgressRefusal| CallRefusal::Egress { option, reason: refusal.code() };
+        let compiled = egress.compile().map_err(refused("allowed_private_hosts"))?;
+        compiled.check_url(&self.base_url, Plaintext::PrivateOnly).map_err(refused(BASE))?;
         if self.limits.total.is_zero() || self.limits.connect.is_zero() || self.limits.idle.is_zero() {
             return option("timeout", "is zero");
         }
@@ -96,13 +92,9 @@ impl ClientOptions {
 
 fn base_url_of(text: &str) -> Result<Url, CallRefusal> {
     let bad = |what| CallRefusal::Option { option: BASE, what };
-    let mut url = Url::parse(text.trim()).map_err(|_| bad("is not an absolute URL"))?;
-    if !matches!(url.scheme(), "https" | "http") || url.host_str().is_none_or(str::is_empty) {
-        return Err(bad("is not an http(s) URL with a host"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("holds user info; declare credentials with auth()"));
-    }
+    // One reader for all URLs a person writes: it refuses what readers disagree about.
+    let mut url =
+        parse_url(text.trim()).map_err(|refusal| CallRefusal::Egress { option: BASE, reason: refusal.code() })?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(bad("has a query or a fragment"));
     }
@@ -144,13 +136,6 @@ fn dotted(path: &str) -> bool {
         let plain = segment.to_ascii_lowercase().replace("%2e", ".");
         matches!(plain.as_str(), "." | "..") || plain.contains("%2f") && plain.contains("..") || plain.contains("%5c")
     })
-}
-
-/// `localhost` or a loopback address.
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_matches(['[', ']']);
-    bare.eq_ignore_ascii_case("localhost")
-        || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A header field an author may set.

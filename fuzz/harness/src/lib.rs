@@ -31,6 +31,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "secret_reference", run: targets::secret_reference },
     Target { name: "sparql", run: targets::sparql },
     Target { name: "egress", run: targets::egress },
+    Target { name: "rate_headers", run: targets::rate_headers },
+    Target { name: "link_header", run: targets::link_header },
+    Target { name: "problem", run: targets::problem },
 ];
 
 /// The corpus of a target, in the order of file names: `(file name, bytes)`.

@@ -3,6 +3,7 @@
 #![allow(clippy::missing_panics_doc, reason = "a harness tells what is wrong by panicking")]
 
 mod egress;
+mod http;
 mod query;
 
 use std::cmp::Ordering;
@@ -21,6 +22,7 @@ use scion_domain::source::SourceContract;
 use scion_domain::time::{Timestamp, Watermark};
 
 pub use egress::egress;
+pub use http::{link_header, problem, rate_headers};
 pub use query::sparql;
 
 fn parsed(data: &[u8]) -> Option<Json> {
