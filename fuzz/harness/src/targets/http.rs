@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use scion_domain::http::{HeaderMap, HeaderName, HeaderValue, Problem, RateSnapshot, StatusCode, retry_after, throttle_wait};
+use scion_domain::http::{
+    HeaderMap, HeaderName, HeaderValue, Problem, RateSnapshot, StatusCode, retry_after, throttle_wait,
+};
 use scion_domain::json::Json;
 use scion_domain::pagination::http::{link_cursor, next_link};
 use scion_domain::redaction::{contains_secret, redact_log_text, redact_url};
@@ -52,7 +54,11 @@ pub fn link_header(data: &[u8]) {
 pub fn problem(data: &[u8]) {
     let problem = Problem::read(StatusCode::CONFLICT, Some("application/problem+json"), data);
     assert!(problem.extensions.len() <= 32 && problem.status == 409);
-    assert!([&problem.title, &problem.detail].iter().all(|text| text.as_ref().is_none_or(|text| text.chars().count() <= 2048)));
+    assert!(
+        [&problem.title, &problem.detail]
+            .iter()
+            .all(|text| text.as_ref().is_none_or(|text| text.chars().count() <= 2048))
+    );
     assert!(problem.safe_kind().len() <= 200 && problem.safe_kind().is_ascii());
     assert_eq!(problem.to_json().get("status"), Some(&Json::from(409_u64)));
     let text = String::from_utf8_lossy(data);
