@@ -29,7 +29,11 @@ pub(crate) struct FetchPath {
     /// Faithful answers to the requests that come before the one under test; `None` lets the hostile answer happen.
     pub(crate) prologue: fn(&Received, &Stage) -> Option<Answer>,
     /// A faithful document that leads the path to another address, for paths that follow what they read.
-    pub(crate) leads: Option<fn(&str) -> Answer>,
+    pub(crate) leads: Option<fn(&Stage, &str) -> Answer>,
+    /// Whether the standard it follows lets a document send its credential to another public host.
+    pub(crate) roams: bool,
+    /// The answer it hopes for, to every request; `None` when there is none.
+    pub(crate) honest: Option<fn(&Received, &Stage) -> Answer>,
     /// Drives it once against the server of the stage, with [`SECRET`](crate::stage::SECRET) as its credential.
     pub(crate) run: fn(Stage) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
 }
@@ -85,7 +89,7 @@ pub(crate) const CALLS: &[Calls] = &[
     Calls {
         file: "adapters/openbao/src/client.rs",
         count: 3,
-        paths: &["openbao secret", "openbao mount", "openbao login"],
+        paths: &["openbao secret", "openbao token", "openbao mount", "openbao login"],
     },
 ];
 
@@ -120,6 +124,7 @@ pub(crate) const PATHS: &[FetchPath] = &[
     built_on::PAYMENT,
     openbao::SECRET_READ,
     openbao::MOUNT,
+    openbao::LOOK,
     openbao::LOGIN,
 ];
 
@@ -136,6 +141,8 @@ pub(crate) const fn careless() -> FetchPath {
         tls: false,
         prologue: no_prologue,
         leads: None,
+        roams: false,
+        honest: None,
         run: |stage| Box::pin(raw::careless(stage)),
     }
 }

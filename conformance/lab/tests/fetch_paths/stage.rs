@@ -97,14 +97,33 @@ impl World {
         tls: Option<TlsSetup>,
         script: impl Fn(&Received) -> Behaviour + Send + Sync + 'static,
     ) -> (Lab, Stage) {
+        self.start(path, tls, move |received, _| script(received)).await
+    }
+
+    /// A server whose answers depend on where it is.
+    pub(crate) async fn serve_knowing(
+        &self,
+        path: &'static FetchPath,
+        script: impl Fn(&Received, &Stage) -> Behaviour + Send + Sync + 'static,
+    ) -> (Lab, Stage) {
+        let tls = path.tls.then(|| TlsSetup::new(self.ca.server(&["lab.test"])).http2());
+        self.start(path, tls, script).await
+    }
+
+    async fn start(
+        &self,
+        path: &'static FetchPath,
+        tls: Option<TlsSetup>,
+        script: impl Fn(&Received, &Stage) -> Behaviour + Send + Sync + 'static,
+    ) -> (Lab, Stage) {
         let known: Arc<OnceLock<Stage>> = Arc::default();
-        let stage = Arc::clone(&known);
+        let told = Arc::clone(&known);
         let script = move |received: &Received| {
-            let prologue = stage.get().and_then(|stage| (path.prologue)(received, stage));
-            prologue.map_or_else(|| script(received), Behaviour::from)
+            // Nobody knows the address before it is told.
+            let stage = told.get().unwrap();
+            (path.prologue)(received, stage).map_or_else(|| script(received, stage), Behaviour::from)
         };
-        let builder = Lab::builder();
-        let builder = tls.into_iter().fold(builder, LabBuilder::tls);
+        let builder = tls.into_iter().fold(Lab::builder(), LabBuilder::tls);
         let lab = builder.scripted(script).await;
         let egress = EgressPolicy {
             allowed_private_hosts: vec!["lab.test".to_owned(), "elsewhere.test".to_owned()],

@@ -10,7 +10,7 @@ use scion_lab::{
 };
 
 use crate::paths::{FetchPath, PATHS, Wants};
-use crate::stage::{World, leaks};
+use crate::stage::{Stage, World, leaks};
 
 /// How many cases run side by side: most of them wait.
 const SIDE_BY_SIDE: usize = 64;
@@ -150,18 +150,18 @@ async fn no_path_follows_a_redirect_inwards_or_shows_its_credential_elsewhere() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_path_follows_a_document_inwards() {
     let world = World::new().await;
-    let mut places = inside_locations(world.inside.port());
-    places.push(world.elsewhere.url_as("elsewhere.test", "/there").to_string());
-    places.push(world.plain_elsewhere());
+    let inside = inside_locations(world.inside.port());
+    let elsewhere = [world.elsewhere.url_as("elsewhere.test", "/there").to_string(), world.plain_elsewhere()];
     let leading: Vec<_> = PATHS.iter().filter_map(|path| path.leads.map(|leads| (path, leads))).collect();
     if leading.is_empty() {
         return;
     }
-    let (world_of, places_of) = (&world, &places);
-    let of = |(path, leads): &(&'static FetchPath, fn(&str) -> Answer)| {
+    let (world_of, inside, elsewhere) = (&world, &inside, &elsewhere);
+    let of = |(path, leads): &(&'static FetchPath, Leads)| {
         let (path, leads) = (*path, *leads);
-        places_of.iter().map(move |place| {
-            (format!("{}: leads to {place}", path.name), move || follow(world_of, path, leads(place)))
+        let elsewhere = elsewhere.iter().filter(|_| !path.roams);
+        inside.iter().chain(elsewhere).map(move |place| {
+            (format!("{}: leads to {place}", path.name), move || follow(world_of, path, leads, place))
         })
     };
     run_all(leading.iter().flat_map(of).collect()).await;
@@ -169,14 +169,30 @@ async fn no_path_follows_a_document_inwards() {
     world.assert_secret_stayed_home();
 }
 
+type Leads = fn(&Stage, &str) -> Answer;
+
 /// What is wrong with how one path took a document that leads somewhere else.
-async fn follow(world: &World, path: &'static FetchPath, document: Answer) -> Vec<String> {
-    let (_lab, stage) = world.serve(path, move |_| document.clone().into()).await;
+async fn follow(world: &World, path: &'static FetchPath, leads: Leads, place: &str) -> Vec<String> {
+    let place = place.to_owned();
+    let (_lab, stage) = world.serve_knowing(path, move |_, stage| leads(stage, &place).into()).await;
     match tokio::time::timeout(HANG, tokio::spawn((path.run)(stage))).await {
         Err(_) => vec!["hangs".to_owned()],
         Ok(Err(panic)) => vec![format!("panics: {panic}")],
         Ok(Ok(Err(text))) if leaks(&text) => vec!["tells the secret in its refusal".to_owned()],
         Ok(Ok(_)) => Vec::new(),
+    }
+}
+
+/// A driver that fails for a reason of its own would pass every hostile case.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_path_takes_an_honest_answer_and_sends_its_credential() {
+    let world = World::new().await;
+    for path in PATHS {
+        let Some(honest) = path.honest else { continue };
+        let (lab, stage) = world.serve_knowing(path, move |received, stage| honest(received, stage).into()).await;
+        let outcome = (path.run)(stage).await;
+        assert!(outcome.is_ok(), "{}: {outcome:?}", path.name);
+        assert!(lab.received().iter().any(|received| leaks(&format!("{received:?}"))), "{}: no credential", path.name);
     }
 }
 

@@ -30,20 +30,35 @@ pub(crate) const QUERY: FetchPath = FetchPath {
     tls: false,
     prologue: no_prologue,
     leads: None,
+    roams: false,
+    honest: Some(|_, _| Answer::json(&serde_json::json!({"data": {"viewer": {"name": "lab"}}}))),
     run: |stage| Box::pin(query(stage)),
 };
 
-pub(crate) const CONNECTION: FetchPath =
-    FetchPath { name: "graphql pages", run: |stage| Box::pin(connection(stage)), ..QUERY };
+pub(crate) const CONNECTION: FetchPath = FetchPath {
+    name: "graphql pages",
+    honest: Some(|_, _| last_page()),
+    run: |stage| Box::pin(connection(stage)),
+    ..QUERY
+};
 
-pub(crate) const EMBEDDINGS: FetchPath =
-    FetchPath { name: "embeddings", holds: 64 * 1024 * 1024, run: |stage| Box::pin(embeddings(stage)), ..QUERY };
+pub(crate) const EMBEDDINGS: FetchPath = FetchPath {
+    name: "embeddings",
+    holds: 64 * 1024 * 1024,
+    honest: Some(|_, _| {
+        let vectors = [0, 1].map(|index| serde_json::json!({"index": index, "embedding": [0.5, 0.25]}));
+        Answer::json(&serde_json::json!({"data": vectors}))
+    }),
+    run: |stage| Box::pin(embeddings(stage)),
+    ..QUERY
+};
 
 /// The call after a payment: the first answer asks for one.
 pub(crate) const PAYMENT: FetchPath = FetchPath {
     name: "payment",
     wants: Wants::Document,
     prologue: |received, _| challenge(received),
+    honest: Some(|_, _| Answer::ok("{}")),
     run: |stage| Box::pin(payment(stage)),
     ..QUERY
 };
@@ -66,6 +81,11 @@ async fn connection(stage: Stage) -> Outcome {
         count += 1;
     }
     Ok(format!("{count} items"))
+}
+
+fn last_page() -> Answer {
+    let things = serde_json::json!({"nodes": [{"id": 1}], "pageInfo": {"hasNextPage": false, "endCursor": null}});
+    Answer::json(&serde_json::json!({"data": {"things": things}}))
 }
 
 async fn embeddings(stage: Stage) -> Outcome {

@@ -27,6 +27,8 @@ const CLIENT: FetchPath = FetchPath {
     tls: false,
     prologue: no_prologue,
     leads: None,
+    roams: false,
+    honest: Some(|_, _| Answer::json(&serde_json::json!({"items": [{"id": "1"}]}))),
     run: |stage| Box::pin(get(stage, Key::Header)),
 };
 
@@ -45,21 +47,22 @@ pub(crate) const STREAM: FetchPath =
 
 pub(crate) const LINKS: FetchPath = FetchPath {
     name: "pages of links",
-    leads: Some(|place| page().header("link", format!("<{place}>; rel=\"next\""))),
+    honest: Some(|_, _| page()),
+    leads: Some(|_, place| page().header("link", format!("<{place}>; rel=\"next\""))),
     run: |stage| Box::pin(links(stage)),
     ..CLIENT
 };
 
 pub(crate) const NEXT_URLS: FetchPath = FetchPath {
     name: "pages of next urls",
-    leads: Some(|place| Answer::json(&serde_json::json!({"items": [{"id": "1"}], "next": place}))),
+    leads: Some(|_, place| Answer::json(&serde_json::json!({"items": [{"id": "1"}], "next": place}))),
     run: |stage| Box::pin(next_urls(stage)),
     ..CLIENT
 };
 
 pub(crate) const CURSORS: FetchPath = FetchPath {
     name: "pages of cursors",
-    leads: Some(|place| Answer::json(&serde_json::json!({"items": [{"id": "1"}], "next_cursor": place}))),
+    leads: Some(|_, place| Answer::json(&serde_json::json!({"items": [{"id": "1"}], "next_cursor": place}))),
     run: |stage| Box::pin(cursors(stage)),
     ..CLIENT
 };
