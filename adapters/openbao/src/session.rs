@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::login::{Login, Logins, renew};
 
 /// A login this young that meets a refusal is not replaced: its policies say no.
-const YOUNG: Duration = Duration::from_secs(5);
+const YOUNG: Duration = Duration::from_secs(1);
 
 /// Holds one login for all callers. Whoever needs another one waits for the turn; the others wait for what comes of it, a failure
 /// included. Whoever goes away while it has the turn gives it to the next.

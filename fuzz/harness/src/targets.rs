@@ -9,7 +9,7 @@ mod query;
 use std::cmp::Ordering;
 
 use scion_domain::canonical;
-use scion_domain::credential::SecretRef;
+use scion_domain::credential::{ProviderProfiles, RuntimeRef, SecretRef, is_sensitive_key, read_source_credentials};
 use scion_domain::cursor::{CursorStrategy, HighWaterCursor, KeysetCursor, OffsetCursor};
 use scion_domain::declaration::{ConnectorDeclaration, EvolutionPolicy, SyncPreset};
 use scion_domain::digest;
@@ -168,6 +168,24 @@ pub fn timestamp(data: &[u8]) {
 pub fn secret_reference(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if let Ok(reference) = SecretRef::parse(&text) {
-        assert_eq!(SecretRef::parse(&reference.to_string()), Ok(reference));
+        assert_eq!(SecretRef::parse(&reference.to_string()).as_ref(), Ok(&reference));
+        if let SecretRef::File { path } = &reference {
+            assert!(
+                path.starts_with('/') && path.split('/').all(|segment| segment != ".." && segment != "."),
+                "{path}"
+            );
+        }
     }
+    for read in [RuntimeRef::parse(&text), RuntimeRef::parse_setting(&text)].into_iter().flatten() {
+        assert_eq!(RuntimeRef::parse_setting(&read.to_string()).as_ref(), Ok(&read));
+        if let Ok(reference) = read.to_secret_ref() {
+            assert_eq!(SecretRef::parse(&reference.to_string()), Ok(reference));
+        }
+    }
+    // Refused or read, never anything of the text in the refusal.
+    if let Err(refusal) = ProviderProfiles::parse(&text) {
+        assert!(!refusal.to_string().is_empty());
+    }
+    let _ = read_source_credentials(&text);
+    let _ = is_sensitive_key(&text, false);
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use scion_domain::credential::{
-    SOURCE_CREDENTIALS, SourceCredentialRefusal, SourceDescriptors, read_source_credentials,
+    SOURCE_CREDENTIALS, SourceCredentialRefusal, SourceDescriptor, SourceDescriptors, read_source_credentials,
 };
 use scion_domain::http::HttpProfile;
 use scion_domain::id::ConnectorName;
@@ -88,20 +88,16 @@ impl SourceCredentials {
 
     /// The status of every described source, by name. Nothing is built or resolved for it.
     pub fn status(&self) -> Vec<SourceStatus> {
-        let status = |(source, descriptor): (&String, &Result<_, SourceCredentialRefusal>)| match (
+        let status = |(source, descriptor): (&String, &Result<SourceDescriptor, SourceCredentialRefusal>)| match (
             self.built.get(source).and_then(OnceCell::get),
             descriptor,
         ) {
             (Some(credential), _) => credential.status(source),
             (None, Err(refusal)) => SourceStatus::new(source, "keyless", Some(refusal.clone())),
-            (None, Ok(descriptor)) => SourceStatus::new(source, kind(descriptor), None),
+            (None, Ok(descriptor)) => SourceStatus::new(source, descriptor.kind(), None),
         };
         self.descriptors.iter().map(status).collect()
     }
-}
-
-const fn kind(descriptor: &scion_domain::credential::SourceDescriptor) -> &'static str {
-    descriptor.kind()
 }
 
 impl fmt::Debug for SourceCredentials {

@@ -1,0 +1,9 @@
+//! Resolution under scope and authority.
+#![allow(clippy::unwrap_used, reason = "a test helper that panics fails its test")]
+
+mod bound;
+mod chain;
+mod profiles;
+mod runtime;
+mod sources;
+mod support;
