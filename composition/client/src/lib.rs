@@ -43,7 +43,7 @@ pub use envelope::Envelope;
 pub use graphql::{ConnectionRead, GraphQlCall, GraphQlClient, GraphQlFailure, GraphQlPages};
 pub use no_auth::NoAuthOnly;
 pub use once::{SafeCall, safe_get_json, safe_post_json};
-pub use pacing::Pacing;
+pub use pacing::{Pacing, Turn};
 pub use pages::{Cursor, LinkHeader, NextUrl, Offset, PageNumber, Paged, SinceId};
 pub use payments::{PAYMENT_OPERATION, PaymentContext, PaymentPorts, Payments, StoredPayments};
 pub use refusal::ClientRefusal;

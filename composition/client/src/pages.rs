@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use scion_domain::http::header;
 use scion_domain::json::Json;
-use scion_domain::pagination::http::{WalkMode, WalkOptions, WalkRequest};
+use scion_domain::pagination::http::{WalkOptions, WalkRequest};
 use scion_ports::async_trait;
 use serde::de::DeserializeOwned;
 
@@ -18,9 +18,6 @@ use crate::{ClientRefusal, Request};
 
 pub use modes::{Cursor, LinkHeader, NextUrl, Offset, PageNumber, SinceId};
 pub use stream::Paged;
-
-/// The most items of a walk whose author sets no bound.
-pub const DEFAULT_MAX_ITEMS: usize = 1_000_000;
 
 /// One page as it was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,16 +41,12 @@ pub trait PageFetch: Send + Sync {
 pub struct Pages {
     request: Request,
     options: WalkOptions,
-    /// Which bounds the author set: reaching such a one is no fault.
-    chosen: (bool, bool),
 }
 
 impl Pages {
     pub(crate) fn new(request: Request, mut options: WalkOptions) -> Self {
-        let chosen = (options.max_items.is_some(), options.max_pages != WalkOptions::default().max_pages);
-        options.max_items.get_or_insert(DEFAULT_MAX_ITEMS);
         options.base_url = Some(request.client.inner.options.base_url.to_string());
-        Self { request, options, chosen }
+        Self { request, options }
     }
 
     /// The dotted path to the list in each page; the page itself unless set.
@@ -71,14 +64,12 @@ impl Pages {
     /// Ends after so many items.
     pub const fn max_items(mut self, items: usize) -> Self {
         self.options.max_items = Some(items);
-        self.chosen.0 = true;
         self
     }
 
-    /// Ends after so many pages; at least 1.
+    /// Ends after so many pages; at least 1. Without it, a thousand pages are a refusal.
     pub const fn max_pages(mut self, pages: usize) -> Self {
         self.options.max_pages = pages;
-        self.chosen.1 = true;
         self
     }
 
@@ -90,13 +81,13 @@ impl Pages {
 
     /// The items as a stream. An item that is not a `T` is a refusal, and the stream goes on with the next one.
     pub fn items<T: DeserializeOwned + Send + 'static>(self) -> Paged<T> {
-        let Self { request, options, chosen } = self;
+        let Self { request, options } = self;
         if let Err(refusal) = request.checked() {
             return Paged::refused(refusal);
         }
         let url = request.call.url.to_string();
         let host = request.client.inner.host();
-        Paged::over(Arc::new(CallPages { request }), &url, options, chosen, host)
+        Paged::over(Arc::new(CallPages { request }), &url, options, host)
     }
 
     /// Every item. Fewer than all there are is a refusal, whoever set the bound.
@@ -130,5 +121,3 @@ impl PageFetch for CallPages {
         Ok(FetchedPage { data: whole.json()?, link: (!links.is_empty()).then(|| links.join(", ")) })
     }
 }
-
-const _: () = assert!(WalkMode::ALL.len() == 6, "each mode has a type in `modes`");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use scion_domain::http::{
     AttemptEnd, AttemptFacts, Bytes, CallRefusal, ExchangeLimits, HttpRefusal, OutboundRequest, Problem, RateSnapshot,
-    ResponseHead, ResponseRefusal, StatusCode, header,
+    ResponseHead, ResponseRefusal, StatusCode, Url, header,
 };
 use scion_domain::refusal::Refusal as _;
 use scion_domain::retry::Decision;
@@ -48,6 +48,31 @@ pub(crate) struct Answered {
 pub(crate) enum Failed {
     Exchange(HttpRefusal),
     Final(ClientRefusal),
+}
+
+/// A request with its credential.
+struct Outbound {
+    request: OutboundRequest,
+    generation: u64,
+    strip_cookies: bool,
+    /// Query parameters that hold a secret.
+    secret_names: Vec<String>,
+}
+
+/// A URL without some query parameters.
+fn without(url: &mut Url, names: &[String]) {
+    if !url.query_pairs().any(|(name, _)| names.iter().any(|secret| *secret == name)) {
+        return;
+    }
+    let kept: Vec<(String, String)> = url
+        .query_pairs()
+        .filter(|(name, _)| names.iter().all(|secret| secret != name))
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect();
+    url.set_query(None);
+    if !kept.is_empty() {
+        url.query_pairs_mut().extend_pairs(kept);
+    }
 }
 
 /// A future that must be done before its time; `None` when it is not.
@@ -94,6 +119,7 @@ impl Inner {
         self.budget.lock().unwrap_or_else(PoisonError::into_inner).request();
         let mut number = 1;
         let mut may_renew = true;
+        let mut last = None;
         loop {
             let remaining = deadline.saturating_sub(clock.monotonic());
             let attempt = self.attempt(call, want, deadline, &sent);
@@ -116,6 +142,8 @@ impl Inner {
             let wait = match &ended {
                 // A payment is sent once.
                 _ if challenged => None,
+                // That there is no turn for another attempt says less than why another was needed.
+                Err(Failed::Final(ClientRefusal::Call(CallRefusal::Paced { .. }))) if last.is_some() => None,
                 Err(Failed::Final(refusal)) => return Err(refusal.clone()),
                 Err(Failed::Exchange(refusal)) => self.wait(&facts(AttemptEnd::Failed(refusal))),
                 Ok(answered) => {
@@ -139,6 +167,7 @@ impl Inner {
                 }
             };
             if let Some(wait) = wait {
+                last = self.outcome(&ended, now_unix_ms);
                 // The place among the concurrent calls is free while this one waits.
                 drop(ended);
                 debug!(attempt = number, wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX), "trying again");
@@ -149,7 +178,7 @@ impl Inner {
             let answered = match ended {
                 Ok(answered) => answered,
                 Err(Failed::Exchange(refusal)) => return Err(refusal.into()),
-                Err(Failed::Final(refusal)) => return Err(refusal),
+                Err(Failed::Final(refusal)) => return Err(last.unwrap_or(refusal)),
             };
             let rate = RateSnapshot::read(&answered.head.headers, now_unix_ms);
             if want != Want::Any && (answered.head.status.is_client_error() || answered.head.status.is_server_error()) {
@@ -158,6 +187,21 @@ impl Inner {
             }
             return Ok((answered, rate));
         }
+    }
+
+    /// The refusal an attempt stands for, without its body.
+    fn outcome(&self, ended: &Result<Answered, Failed>, now_unix_ms: i64) -> Option<ClientRefusal> {
+        let answered = match ended {
+            Ok(answered) => answered,
+            Err(Failed::Exchange(refusal)) => return Some(refusal.clone().into()),
+            Err(Failed::Final(refusal)) => return Some(refusal.clone()),
+        };
+        let (status, rate) = (answered.head.status, RateSnapshot::read(&answered.head.headers, now_unix_ms));
+        if self.rules.is_throttle(status, rate.as_ref()) {
+            let problem = "about:blank".to_owned();
+            return Some(ResponseRefusal::throttled(self.host(), rate.as_ref(), now_unix_ms, problem).into());
+        }
+        ResponseRefusal::of_status(&self.host(), status, rate.as_ref(), now_unix_ms, None).map(Into::into)
     }
 
     /// How long to wait before the next attempt; `None` when there is none.
@@ -200,7 +244,8 @@ impl Inner {
     ) -> Result<Answered, Failed> {
         let clock = &*self.clock;
         let turn = self.pacing.turn(clock, deadline).await.map_err(|refusal| Failed::Final(refusal.into()))?;
-        let (request, generation, strip) = self.outbound(call, deadline).await.map_err(Failed::Final)?;
+        let outbound = self.outbound(call, deadline).await.map_err(Failed::Final)?;
+        let Outbound { request, generation, strip_cookies, secret_names } = outbound;
         sent.store(true, Ordering::Relaxed);
         let started = clock.monotonic();
         let answer = self.exchange.send(request).await;
@@ -216,9 +261,10 @@ impl Inner {
                 return Err(Failed::Exchange(refusal));
             }
         };
-        if strip {
+        if strip_cookies {
             head.headers.remove(header::SET_COOKIE);
         }
+        without(&mut head.url, &secret_names);
         let success = !head.status.is_client_error() && !head.status.is_server_error();
         if want != Want::Whole || !success {
             return Ok(Answered { head, body: Body::Unread(body), turn, generation });
@@ -228,8 +274,7 @@ impl Inner {
         Ok(Answered { head: inbound.head, body: Body::Read(body), turn, generation })
     }
 
-    /// The request with its credential, the generation of that, and whether cookies are stripped.
-    async fn outbound(&self, call: &Call, deadline: Duration) -> Result<(OutboundRequest, u64, bool), ClientRefusal> {
+    async fn outbound(&self, call: &Call, deadline: Duration) -> Result<Outbound, ClientRefusal> {
         let mut request = OutboundRequest::new(call.method.clone(), call.url.clone());
         request.headers = self.options.headers.clone();
         for (name, value) in &call.headers {
@@ -237,7 +282,7 @@ impl Inner {
         }
         request.body = call.body.clone();
         request.redirects = self.redirects;
-        let (mut generation, mut strip) = (0, false);
+        let (mut generation, mut strip_cookies, mut secret_names) = (0, false, Vec::new());
         if let Some(auth) = &self.auth {
             let material = auth.material().await?;
             self.remember(&material);
@@ -246,12 +291,15 @@ impl Inner {
                 value.set_sensitive(true);
                 request.headers.insert(name.clone(), value);
             }
+            secret_names = material.query.iter().map(|(name, _)| name.clone()).collect();
+            // A server may name the URL of the next page with the key it was asked with.
+            without(&mut request.url, &secret_names);
             for (name, value) in &material.query {
                 request.url.query_pairs_mut().append_pair(name, value.expose());
             }
-            (generation, strip) = (material.generation, material.strip_cookies);
+            (generation, strip_cookies) = (material.generation, material.strip_cookies);
         }
-        if strip {
+        if strip_cookies {
             request.headers.remove(header::COOKIE);
         }
         let total = deadline.saturating_sub(self.clock.monotonic());
@@ -263,7 +311,7 @@ impl Inner {
             body_bytes: call.body_bytes,
             ..limits
         };
-        Ok((request, generation, strip))
+        Ok(Outbound { request, generation, strip_cookies, secret_names })
     }
 
     /// The refusal of an error answer. Of its body at most 64 KiB are read, for the type of a problem.

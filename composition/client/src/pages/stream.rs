@@ -36,7 +36,7 @@ struct Reading {
     walk: Walk,
     items: std::vec::IntoIter<Json>,
     end: Arc<Mutex<Option<WalkEnd>>>,
-    chosen: (bool, bool),
+    pages_chosen: bool,
     told: bool,
 }
 
@@ -74,9 +74,9 @@ impl Reading {
         let end = self.walk.end()?;
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
         let fine = match end {
-            WalkEnd::Exhausted => true,
-            WalkEnd::ItemBudget => self.chosen.0,
-            WalkEnd::PageBudget => self.chosen.1,
+            // There is no bound of items unless the author set it.
+            WalkEnd::Exhausted | WalkEnd::ItemBudget => true,
+            WalkEnd::PageBudget => self.pages_chosen,
             WalkEnd::Loop => false,
         };
         (!fine).then(|| incomplete(end, self.walk.count()))
@@ -88,25 +88,21 @@ fn incomplete(end: WalkEnd, items: usize) -> ClientRefusal {
 }
 
 impl<T: DeserializeOwned + Send + 'static> Paged<T> {
-    /// The items of anything that has pages. `chosen` says which bounds, of items and of pages, the author set; `host` names the
-    /// server in refusals.
-    pub fn over(
-        fetch: Arc<dyn PageFetch>,
-        url: &str,
-        options: WalkOptions,
-        chosen: (bool, bool),
-        host: String,
-    ) -> Self {
+    /// The items of anything that has pages; `server` names it in refusals. Reaching `max_items`, or a `max_pages` other than the
+    /// default, ends the stream; reaching the default one is a refusal.
+    pub fn over(fetch: Arc<dyn PageFetch>, url: &str, options: WalkOptions, server: String) -> Self {
+        let pages_chosen = options.max_pages != WalkOptions::default().max_pages;
         let walk = match Walk::start(url, options) {
             Ok(walk) => walk,
             Err(refusal) => return Self::refused(refusal.into()),
         };
         let end = Arc::new(Mutex::new(None));
-        let reading = Reading { fetch, walk, items: Vec::new().into_iter(), end: end.clone(), chosen, told: false };
-        let items = stream::unfold((reading, host), |(mut reading, host)| async move {
+        let reading =
+            Reading { fetch, walk, items: Vec::new().into_iter(), end: end.clone(), pages_chosen, told: false };
+        let items = stream::unfold((reading, server), |(mut reading, server)| async move {
             let item = reading.next().await?;
-            let item = item.and_then(|item| typed(&host, &item));
-            Some((item, (reading, host)))
+            let item = item.and_then(|item| typed(&server, &item));
+            Some((item, (reading, server)))
         });
         Self { items: Box::pin(items.fuse()), end }
     }

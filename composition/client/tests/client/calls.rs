@@ -15,6 +15,7 @@ struct Repo {
     name: String,
 }
 
+/// Proves: SDK-CONNECTOR-CONTROL-R780.6, SDK-CENTRALIZED-CAPABILITIES-R003
 #[tokio::test(start_paused = true)]
 async fn a_call_says_who_it_is_and_stays_below_the_base() {
     let script = Script::new([ok(r#"{"name":"scion"}"#)]);

@@ -39,6 +39,13 @@ async fn a_turn_after_the_deadline_is_not_waited_for() {
     assert_eq!(script.times_ms(), [0, 10_000], "a refused call has taken no turn");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_retry_without_a_turn_tells_of_the_failure_before_it() {
+    let script = Script::new([status(503)]);
+    let client = script.build(|builder| builder.rate_limit(Rate::every(Duration::from_mins(1)))).await;
+    assert_eq!((code(client.get("/x").send().await), script.count()), ("response_server", 1));
+}
+
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R005
 #[tokio::test(start_paused = true)]
 async fn an_exhausted_window_holds_every_call_back() {

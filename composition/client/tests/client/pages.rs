@@ -176,6 +176,6 @@ impl PageFetch for Tool {
 async fn anything_that_has_pages_can_be_walked() {
     let options = WalkOptions { items_path: "items".into(), ..Cursor::default().into() };
     let tool = Arc::new(Tool { calls: AtomicUsize::new(0) });
-    let items: Paged<u64> = Paged::over(tool, "list_tickets", options, (false, false), "desk".into());
+    let items: Paged<u64> = Paged::over(tool, "list_tickets", options, "desk".into());
     assert_eq!(items.all().await.unwrap(), [0, 1, 2]);
 }
