@@ -5,6 +5,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,17 +18,22 @@ use serde_json::{Value, json};
 /// - `noise`: print a line on standard output that is no protocol;
 /// - `exit`: end at once with this status;
 /// - `tools`: by name, each with `records`, and optionally `read_only` (true), `output_schema`, `parameters`, `delay_ms`,
-///   `hang_on_page` and `die_on_page`.
+///   `hang_on_page` and `die_on_page`, `texts` (what is answered as it is, by cursor or page), `pad_mib` (a record of so
+///   many MiB instead of all others) and `declare_on_page` (from this page on `changed_declaration` is served).
 struct Scenario {
     all: Value,
     calls: Mutex<()>,
+    changed: AtomicBool,
 }
 
 fn main() {
     let path = std::env::args().nth(1).expect("usage: scripted_source SCENARIO");
     let text = std::fs::read_to_string(path).expect("a scenario file");
-    let scenario =
-        Arc::new(Scenario { all: serde_json::from_str(&text).expect("a JSON scenario"), calls: Mutex::new(()) });
+    let scenario = Arc::new(Scenario {
+        all: serde_json::from_str(&text).expect("a JSON scenario"),
+        calls: Mutex::default(),
+        changed: AtomicBool::default(),
+    });
     if let Some(status) = scenario.all["exit"].as_i64() {
         std::process::exit(i32::try_from(status).expect("a small status"));
     }
@@ -58,6 +64,10 @@ fn send_text(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
+fn content(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
 type Answer = Result<Value, (i64, &'static str)>;
 
 impl Scenario {
@@ -78,7 +88,8 @@ impl Scenario {
     }
 
     fn declaration(&self, params: &Value) -> Answer {
-        let declaration = &self.all["declaration"];
+        let name = if self.changed.load(Ordering::SeqCst) { "changed_declaration" } else { "declaration" };
+        let declaration = &self.all[name];
         if declaration.is_null() || params["uri"] != "connector://resources" {
             return Err((-32_002, "no such resource"));
         }
@@ -92,7 +103,7 @@ impl Scenario {
             .iter()
             .map(|(name, tool)| {
                 let names = tool["parameters"].as_array().cloned().unwrap_or_default();
-                let names = names.iter().filter_map(Value::as_str).chain(["page", "page_size", "since"]);
+                let names = names.iter().filter_map(Value::as_str).chain(["page", "page_size", "since", "cursor"]);
                 let properties: serde_json::Map<_, _> = names.map(|name| (name.to_owned(), json!({}))).collect();
                 let mut listed = json!({
                     "name": name,
@@ -122,6 +133,18 @@ impl Scenario {
         if page.is_some() && tool["hang_on_page"].as_u64() == page {
             std::thread::sleep(Duration::from_hours(1));
         }
+        if page.is_some() && tool["declare_on_page"].as_u64() == page {
+            self.changed.store(true, Ordering::SeqCst);
+        }
+        let key = arguments["cursor"].as_str().map_or_else(|| page.unwrap_or(1).to_string(), str::to_owned);
+        if let Some(text) = tool["texts"][key.as_str()].as_str() {
+            self.note("end", name, arguments);
+            return Ok(content(text));
+        }
+        if let Some(mib) = tool["pad_mib"].as_u64() {
+            let padding = "x".repeat(usize::try_from(mib).expect("a size of this machine") << 20);
+            return Ok(content(&format!(r#"[{{"id":"t0001","title":"{padding}"}}]"#)));
+        }
         std::thread::sleep(Duration::from_millis(tool["delay_ms"].as_u64().unwrap_or(0)));
         let all = tool["records"].as_array().cloned().unwrap_or_default();
         let since = arguments["since"].as_str();
@@ -131,7 +154,7 @@ impl Scenario {
         let first = usize::try_from(page.unwrap_or(1).saturating_sub(1)).expect("a small page number") * size;
         let records: Vec<Value> = records.into_iter().skip(first).take(size).collect();
         self.note("end", name, arguments);
-        Ok(json!({ "content": [{ "type": "text", "text": json!(records).to_string() }] }))
+        Ok(content(&json!(records).to_string()))
     }
 
     fn note(&self, what: &str, tool: &str, arguments: &Value) {

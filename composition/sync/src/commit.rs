@@ -86,6 +86,8 @@ impl Committer {
     async fn send(&self, batch: &SourceBatch, deadline: &Deadline<'_>) -> Result<VerifiedReceipt, SyncRefusal> {
         let mut pause = FIRST_PAUSE;
         let mut known: Option<Expected> = None;
+        // Why the last offer was refused, when that alone is known to have changed nothing.
+        let mut away: Option<SinkRefusal> = None;
         while !deadline.has_passed() {
             // Half of what is left: the other half must be enough to read the outcome back.
             let mut answer = std::pin::pin!(deadline.run(deadline.remaining() / 2, self.offer(batch)));
@@ -106,14 +108,20 @@ impl Committer {
                     return Ok(VerifiedReceipt { receipt, settled_by_readback: false });
                 }
                 // A refused batch changed nothing (Sink O1), so these are simply offered again.
-                Some(Err(SinkRefusal::Store {
-                    refusal: StoreRefusal::Locked { .. } | StoreRefusal::Unavailable { .. },
-                })) => None,
+                Some(Err(
+                    refusal @ SinkRefusal::Store {
+                        refusal: StoreRefusal::Locked { .. } | StoreRefusal::Unavailable { .. },
+                    },
+                )) => {
+                    away = Some(refusal);
+                    None
+                }
                 Some(Err(SinkRefusal::OutcomeUnknown)) | None => Some(SinkRefusal::OutcomeUnknown),
                 Some(Err(conflict @ SinkRefusal::Conflict { .. })) => Some(conflict),
                 Some(Err(other)) => return Err(other.into()),
             };
             if let Some(refusal) = refusal {
+                away = None;
                 match self.settle(batch, expected, deadline).await? {
                     Settled::Committed(status) => return self.recover(batch, expected, *status, deadline).await,
                     Settled::NotCommitted if matches!(refusal, SinkRefusal::OutcomeUnknown) => {}
@@ -123,7 +131,7 @@ impl Committer {
             deadline.pause(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        Err(unsettled(batch))
+        Err(away.map_or_else(|| unsettled(batch), SyncRefusal::from))
     }
 
     async fn offer(&self, batch: &SourceBatch) -> Result<SourceReceipt, SinkRefusal> {

@@ -4,6 +4,8 @@
 
 mod support;
 
+mod bad_input;
+mod bad_store;
 mod contract;
 mod doctor;
 mod drain;
@@ -12,6 +14,7 @@ mod health;
 mod interop;
 mod logs;
 mod once;
+mod progress;
 mod query;
 mod refusals;
 mod stages;

@@ -111,7 +111,24 @@ impl Place {
         std::fs::remove_file(self.path(&format!("{name}.journal"))).unwrap();
     }
 
-    fn command(&self, program: &str) -> Command {
+    /// Every row that says what was accepted: records with their digests, edges, tombstones, checkpoints and receipts.
+    pub(crate) fn accepted(&self) -> Vec<String> {
+        let store = rusqlite::Connection::open(self.path("state").join(scion_conformance::STORE_FILE)).unwrap();
+        let mut all = Vec::new();
+        for table in ["stream", "record", "edge", "tombstone", "receipt", "indexed_value", "pack"] {
+            let mut rows = store.prepare(&format!("SELECT * FROM {table}")).unwrap();
+            let columns = rows.column_count();
+            let text = |row: &rusqlite::Row<'_>| {
+                let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
+                Ok(format!("{table} {:?}", values.collect::<Result<Vec<_>, _>>()?))
+            };
+            all.extend(rows.query_map([], text).unwrap().map(|row| row.unwrap()));
+        }
+        assert!(!all.is_empty());
+        all
+    }
+
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_remove("RUNNER_HEALTH_ADDR").env("CONNECTOR_DATA_DIR", self.path("state")).current_dir(&self.dir);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -167,7 +184,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),

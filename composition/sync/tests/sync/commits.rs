@@ -71,8 +71,14 @@ async fn a_store_that_never_settles_ends_the_run_within_the_deadline() {
 async fn a_locked_store_is_waited_for_and_a_full_one_is_not() {
     let bench = bench();
     let locked = SinkRefusal::Store { refusal: StoreRefusal::Locked { seconds: 5 } };
-    bench.sink.fail_next(SinkFault::Refuse(locked));
+    bench.sink.fail_next(SinkFault::Refuse(locked.clone()));
     assert_eq!(bench.stream("tickets").await.state, SyncState::Complete);
+    let bench = self::bench();
+    for _ in 0..100 {
+        bench.sink.fail_next(SinkFault::Refuse(locked.clone()));
+    }
+    let report = bench.stream("tickets").await;
+    assert_eq!(report.refusal.unwrap().code, "store_locked", "after the deadline, what stood in the way is named");
     let bench = self::bench();
     bench.sink.fail_next(SinkFault::Refuse(SinkRefusal::Store { refusal: StoreRefusal::Full }));
     let report = bench.stream("tickets").await;
