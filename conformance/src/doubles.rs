@@ -6,6 +6,7 @@ pub mod access_check;
 pub mod checkpoint_store;
 pub mod credential_provider;
 pub mod graph_query;
+pub mod http_exchange;
 pub mod key_value;
 pub mod mcp_session;
 pub mod record_digests;

@@ -4,6 +4,7 @@ mod decode;
 mod raw;
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ pub(crate) struct Body {
     /// Bytes that may still come, after decoding.
     left: u64,
     limit: u64,
-    host: Box<str>,
+    host: Arc<str>,
 }
 
 enum Source {
@@ -38,16 +39,17 @@ pub(crate) fn open(
     headers: &mut HeaderMap,
     limits: &ExchangeLimits,
     total: Instant,
-    host: impl Fn() -> String,
+    host: &str,
 ) -> Result<Body, HttpRefusal> {
     let limit = limits.body_bytes;
     let none = *method == Method::HEAD || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    let codings = if none { Vec::new() } else { codings(headers).map_err(|what| malformed(host(), what))? };
+    let codings = if none { Vec::new() } else { codings(headers).map_err(|what| malformed(host.to_owned(), what))? };
     // Encoded text may be a little longer than what it encodes.
     let on_wire = if codings.is_empty() { limit } else { limit.saturating_add(limit / 16).saturating_add(4096) };
-    let raw = Raw::new(incoming, on_wire, limit, limits.idle, total, host().into());
+    let host: Arc<str> = host.into();
+    let raw = Raw::new(incoming, on_wire, limit, limits.idle, total, Arc::clone(&host));
     if !none && raw.declared() > on_wire {
-        return Err(HttpRefusal::TooLarge { host: host(), what: "body", limit });
+        return Err(HttpRefusal::TooLarge { host: host.to_string(), what: "body", limit });
     }
     let source = if codings.is_empty() {
         Source::Plain(raw)
@@ -56,7 +58,7 @@ pub(crate) fn open(
         headers.remove(header::CONTENT_LENGTH);
         Source::Decoded(Decoded::new(raw, &codings))
     };
-    Ok(Body { source, left: limit, limit, host: host().into() })
+    Ok(Body { source, left: limit, limit, host })
 }
 
 fn malformed(host: String, what: &'static str) -> HttpRefusal {

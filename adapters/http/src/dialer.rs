@@ -71,7 +71,7 @@ impl DialerBuilder {
     /// every connection.
     #[must_use]
     pub fn tls_refresh(self, every: Duration) -> Self {
-        Self { tls_refresh: every.min(Duration::from_secs(3600)), ..self }
+        Self { tls_refresh: every.min(Duration::from_hours(1)), ..self }
     }
 
     /// The dialer. Nothing is read or resolved before a client is opened.

@@ -18,11 +18,11 @@ use crate::connector::{ATTEMPT, Attempt, Connector, PLAINTEXT, Route};
 use crate::{body, failure, head, redirect};
 
 /// The largest head hyper reads at all, in bytes and fields; the limits of a request are at most these.
-const HEAD_BYTES: usize = 256 * 1024;
+const HEAD_BYTES: u32 = 256 * 1024;
 const HEAD_FIELDS: usize = 1024;
 /// Idle connections of a host, and how long they are kept.
 const IDLE_CONNECTIONS: usize = 64;
-const IDLE_FOR: Duration = Duration::from_secs(60);
+const IDLE_FOR: Duration = Duration::from_mins(1);
 
 /// A client with its pool.
 pub(crate) struct Exchange {
@@ -38,9 +38,9 @@ impl Exchange {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_FOR)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .http1_max_buf_size(HEAD_BYTES)
+            .http1_max_buf_size(HEAD_BYTES as usize)
             .http1_max_headers(HEAD_FIELDS)
-            .http2_max_header_list_size(HEAD_BYTES as u32)
+            .http2_max_header_list_size(HEAD_BYTES)
             .build(Connector(Arc::clone(&route)));
         Self { client, route }
     }
@@ -128,7 +128,8 @@ impl HttpExchange for Exchange {
                 }
             }
             let mut answered = parts.headers;
-            let body = body::open(incoming, &method, parts.status, &mut answered, &limits, total, host)?;
+            let body =
+                body::open(incoming, &method, parts.status, &mut answered, &limits, total, failure::host_text(&url))?;
             let head = ResponseHead { status: parts.status, headers: answered, url, redirects: followed };
             return Ok(InboundResponse { head, body: Box::new(body) });
         }

@@ -9,7 +9,12 @@ use scion_domain::refusal::Refusal as _;
 
 /// The host of a URL for a refusal, without brackets.
 pub(crate) fn host_of(url: &Url) -> String {
-    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned()
+    host_text(url).to_owned()
+}
+
+/// The same, borrowed.
+pub(crate) fn host_text(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }
 
 /// What the policy says about a destination.
@@ -59,7 +64,7 @@ pub(crate) fn of_body(error: &hyper::Error, host: String) -> HttpRefusal {
 
 /// Why a handshake failed: rustls said no, or the connection ended.
 pub(crate) fn of_handshake(error: &std::io::Error, host: String) -> HttpRefusal {
-    if error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
+    if error.get_ref().is_some_and(|cause| cause.downcast_ref::<rustls::Error>().is_some()) {
         HttpRefusal::Tls { host }
     } else {
         HttpRefusal::Connect { host }

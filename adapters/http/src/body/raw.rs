@@ -1,5 +1,6 @@
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub(super) struct Raw {
     /// Runs while a piece is awaited.
     timer: Option<Pin<Box<Sleep>>>,
     awaited: bool,
-    host: Box<str>,
+    host: Arc<str>,
 }
 
 impl Raw {
@@ -31,7 +32,7 @@ impl Raw {
         limit: u64,
         idle: Duration,
         total: Instant,
-        host: Box<str>,
+        host: Arc<str>,
     ) -> Self {
         Self { incoming, left, limit, idle, total, timer: None, awaited: false, host }
     }

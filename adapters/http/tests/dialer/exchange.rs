@@ -1,7 +1,9 @@
 //! Plain exchanges.
 
-use scion_domain::http::{Bytes, HeaderValue, Method, OutboundRequest, header};
+use scion_domain::http::{Bytes, HeaderValue, HttpProfile, HttpRefusal, Method, OutboundRequest, header};
+use scion_http::Dialer;
 use scion_lab::{Answer, Behaviour, Coding, Framing, Lab, TestCa, TlsSetup, encode};
+use scion_ports::HttpDialer as _;
 
 use crate::support::*;
 
@@ -9,11 +11,10 @@ use crate::support::*;
 #[tokio::test]
 async fn strict_by_default_and_loopback_only_when_allowed() {
     let lab = Lab::always(Answer::ok("inside")).await;
-    let strict = scion_http::Dialer::builder().build();
-    let strict = scion_ports::HttpDialer::open(&strict, &scion_domain::http::HttpProfile::default()).await.unwrap();
+    let strict = Dialer::builder().build().open(&HttpProfile::default()).await.unwrap();
     for url in [lab.url("/"), lab.url_as("localhost", "/"), lab.url_as("[::1]", "/")] {
         let refused = refusal(&*strict, get(url)).await;
-        assert!(matches!(refused, scion_domain::http::HttpRefusal::Destination { .. }), "{refused:?}");
+        assert!(matches!(refused, HttpRefusal::Destination { .. }), "{refused:?}");
         assert!(refused.before_sending());
     }
     assert_eq!(lab.connections(), 0, "a refused destination was dialled");
@@ -127,15 +128,10 @@ async fn answers_without_a_body_are_not_decoded() {
 async fn http2_is_spoken_where_the_server_offers_it() {
     let ca = TestCa::new("lab");
     let lab = Lab::builder().tls(TlsSetup::new(ca.server(&["127.0.0.1"])).http2()).always(Answer::ok("two")).await;
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("ca.pem");
-    std::fs::write(&path, ca.pem()).unwrap();
-    let trust = scion_domain::tls::Trust::Private(scion_domain::tls::Material::File(path));
-    let profile = scion_domain::tls::TlsProfile { trust, ..Default::default() };
-    let profiles = scion_domain::tls::TlsProfiles::new().with("lab", profile).unwrap();
-    let dialer = scion_http::Dialer::builder().tls_profiles(profiles).build();
-    let profile = scion_domain::http::HttpProfile { tls: Some("lab".into()), ..loopback() };
-    let client = scion_ports::HttpDialer::open(&dialer, &profile).await.unwrap();
+    let files = Files::new();
+    let profiles = only(trusting(files.write("ca.pem", &ca.pem())));
+    let dialer = Dialer::builder().tls_profiles(profiles).build();
+    let client = dialer.open(&with_tls(loopback())).await.unwrap();
     let all = futures_util::future::join_all((0..20).map(|_| whole(&*client, get(lab.url("/"))))).await;
     assert!(all.iter().all(|one| *one == Ok((200, b"two".to_vec()))), "{all:?}");
     assert!(lab.received().iter().all(|received| received.http2));

@@ -1,26 +1,14 @@
 //! What the tests have in common.
 
-use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use scion_domain::egress::EgressPolicy;
 use scion_domain::http::{ExchangeLimits, HttpProfile, HttpRefusal, Method, OutboundRequest, Url};
-use scion_http::{Dialer, Resolve};
+use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
+use scion_http::{Dialer, DialerBuilder};
 use scion_lab::ScriptedResolver;
 use scion_ports::{HttpDialer as _, HttpExchange, InboundResponse};
-
-/// The resolver of the lab behind the trait of the dialer.
-pub(crate) struct Names(pub(crate) ScriptedResolver);
-
-#[async_trait]
-impl Resolve for Names {
-    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        self.0.next(name).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
 
 /// A policy that lets loopback pass.
 pub(crate) fn loopback() -> HttpProfile {
@@ -32,9 +20,47 @@ pub(crate) async fn client() -> Arc<dyn HttpExchange> {
     Dialer::builder().build().open(&loopback()).await.unwrap()
 }
 
-/// A dialer with names.
-pub(crate) fn named(resolver: &ScriptedResolver) -> Dialer {
-    Dialer::builder().resolver(Arc::new(Names(resolver.clone()))).build()
+/// A builder whose names come from a script.
+pub(crate) fn named(resolver: &ScriptedResolver) -> DialerBuilder {
+    let resolver = resolver.clone();
+    Dialer::builder().resolver(Arc::new(move |name: &str| resolver.next(name)))
+}
+
+/// A profile that may reach these private hosts and nothing else inside.
+pub(crate) fn listed(hosts: &[&str]) -> HttpProfile {
+    let allowed_private_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    HttpProfile { egress: EgressPolicy { allowed_private_hosts, ..EgressPolicy::default() }, ..HttpProfile::default() }
+}
+
+/// PEM files of a test.
+pub(crate) struct Files(tempfile::TempDir);
+
+impl Files {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Writes a file and answers where it is.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Material {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Material::File(path)
+    }
+}
+
+/// A profile that trusts one authority.
+pub(crate) fn trusting(ca: Material) -> TlsProfile {
+    TlsProfile { trust: Trust::Private(ca), ..TlsProfile::default() }
+}
+
+/// One profile, named `lab`.
+pub(crate) fn only(profile: TlsProfile) -> TlsProfiles {
+    TlsProfiles::new().with("lab", profile).unwrap()
+}
+
+/// A policy profile with the TLS profile `lab`.
+pub(crate) fn with_tls(profile: HttpProfile) -> HttpProfile {
+    HttpProfile { tls: Some("lab".to_owned()), ..profile }
 }
 
 pub(crate) fn get(url: Url) -> OutboundRequest {
