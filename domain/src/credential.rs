@@ -43,6 +43,9 @@ refusals! {
         /// The reference is outside the connector's scope.
         OutOfScope { reference: String } => "credential_out_of_scope", Denied, Never,
             "{reference} is outside this connector's scope", "use a reference below the connector's own name";
+        /// The access authority does not grant it for this call; `reason` is the code of its closed reason.
+        NotGranted { reference: String, reason: &'static str } => "credential_not_granted", Denied, Never,
+            "{reference} is not granted for this call ({reason})", "see the reason for what to do";
         /// Nothing is there, or it is empty.
         Missing { reference: String } => "credential_missing", CallerMistake, Never,
             "{reference} is not set", "set it, then start again";

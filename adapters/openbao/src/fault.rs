@@ -2,6 +2,7 @@
 
 use scion_domain::credential::CredentialRefusal;
 use scion_domain::http::{HttpRefusal, StatusCode};
+use scion_domain::refusal::{Refusal as _, Retry};
 
 /// Why a call gave no answer that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,13 @@ impl Fault {
 
 impl From<HttpRefusal> for Fault {
     fn from(refusal: HttpRefusal) -> Self {
-        tracing::debug!(code = refusal.entry().code, "no exchange with the secret store");
+        let code = refusal.entry().code;
+        if refusal.retry() == Retry::Never {
+            // Policy, TLS or a profile: waiting mends nothing, and the refusal of the reference does not say it.
+            tracing::warn!(code, "no exchange with the secret store is possible");
+        } else {
+            tracing::debug!(code, "no exchange with the secret store");
+        }
         match refusal {
             HttpRefusal::TooLarge { .. } => Self::Unusable("comes in an answer larger than a secret may be"),
             HttpRefusal::Malformed { .. } => Self::Unusable("comes in an answer that is not HTTP"),

@@ -57,8 +57,7 @@ impl OpenBao {
             let now = Instant::now();
             let due = self.session.due().unwrap_or(now + Duration::from_secs(30));
             // Never without a pause, whatever the server says about the life of its tokens.
-            tokio::time::sleep_until(due.clamp(now + Duration::from_millis(250), now + Duration::from_secs(3600)))
-                .await;
+            tokio::time::sleep_until(due.clamp(now + Duration::from_millis(250), now + Duration::from_hours(1))).await;
             if self.session.due().is_some() {
                 // A failure is noted by the session and tried again; the next resolution meets it.
                 let _ = tokio::time::timeout(self.deadline, self.session.login(&self.client)).await;

@@ -30,7 +30,7 @@ impl CredentialFixture for Store {
     async fn unreachable(&self) -> Option<Arc<dyn CredentialProvider>> {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = StoreSettings::new(&format!("http://127.0.0.1:{nobody}"), by_token()).unwrap();
-        Some(Arc::new(self.server.open_with(settings, &self.secrets)))
+        Some(Arc::new(self.server.open_with(&settings, &self.secrets)))
     }
 
     fn present(&self) -> SecretRef {
@@ -101,7 +101,7 @@ async fn both_engines_versions_policies_and_namespaces() {
     server.must("old/desk-mcp/api", json!({"token": "plain"})).await;
     let mut settings = StoreSettings::new(&server.address(), by_token()).unwrap();
     settings.kv = BTreeMap::from([("old".to_owned(), KvVersion::V1)]);
-    for store in [&store, &server.open_with(settings, &secrets)] {
+    for store in [&store, &server.open_with(&settings, &secrets)] {
         assert_eq!(resolve(store, "openbao://old/desk-mcp/api#token").await.as_deref(), Ok("plain"));
         let versioned = resolve(store, "openbao://old/desk-mcp/api#token@1").await;
         assert!(matches!(versioned, Err(CredentialRefusal::Unusable { .. })));
@@ -131,7 +131,7 @@ async fn both_engines_versions_policies_and_namespaces() {
     }
     let mut settings = StoreSettings::new(&server.address(), by_token()).unwrap();
     settings.namespace = Some("team".into());
-    let team = server.open_with(settings, &secrets);
+    let team = server.open_with(&settings, &secrets);
     assert_eq!(resolve(&team, "openbao://apps/desk-mcp/api#token").await.as_deref(), Ok("of the team"));
     let elsewhere = resolve(&store, "openbao://apps/desk-mcp/api#token").await;
     assert!(matches!(elsewhere, Err(CredentialRefusal::Denied { .. } | CredentialRefusal::Missing { .. })));

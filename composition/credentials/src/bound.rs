@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use scion_domain::credential::access::{
     AccessDemand, CredentialAccessRefusal, CredentialEvidence, CurrentGrant, TokenProfilePin,
 };
-use scion_domain::credential::{CredentialRequest, SecretRef};
+use scion_domain::credential::{CredentialRefusal, CredentialRequest, SecretRef};
 use scion_domain::id::{ConnectorName, TenantId};
-use scion_domain::refusal::Refusal as _;
+use scion_domain::refusal::{Refusal as _, Retry};
 use scion_domain::secret::Secret;
 use scion_ports::{AccessAuthority, Clock, CredentialProvider, CredentialRecorder};
 
@@ -93,19 +94,33 @@ impl BoundCredentials {
         call: &RequestBinding,
         reference: &SecretRef,
     ) -> Result<Secret<String>, CredentialAccessRefusal> {
+        self.granted(call, reference).await?.map_err(|refusal| unavailable(&refusal))
+    }
+
+    /// A provider for one call, for whatever takes a [`CredentialProvider`]: each of its resolutions is one of
+    /// [`resolve`](Self::resolve). What is not granted is [`CredentialRefusal::NotGranted`] or, for scopes,
+    /// [`CredentialRefusal::OutOfScope`]; an authority that cannot be asked is [`CredentialRefusal::Unavailable`].
+    pub fn for_call(self: &Arc<Self>, call: RequestBinding) -> CallCredentials {
+        CallCredentials { bound: self.clone(), call }
+    }
+
+    /// The outer result is the authority's, the inner one the provider's.
+    async fn granted(
+        &self,
+        call: &RequestBinding,
+        reference: &SecretRef,
+    ) -> Result<Result<Secret<String>, CredentialRefusal>, CredentialAccessRefusal> {
         let demand = call.demand(reference);
         let (grant, decision) = self.decide(&demand).await;
         self.keep(&demand, grant.as_ref(), decision.as_ref().copied()).await?;
         decision?;
         let request = CredentialRequest { connector: self.admitted.clone(), reference: reference.clone() };
-        match self.provider.resolve(&request).await {
-            Ok(value) => Ok(value),
-            Err(refusal) => {
-                let refused = CredentialAccessRefusal::CredentialUnavailable { cause: refusal.code() };
-                self.keep(&demand, grant.as_ref(), Err(&refused)).await?;
-                Err(refused)
-            }
+        let answer = self.provider.resolve(&request).await;
+        if let Err(refusal) = &answer {
+            // The refusal stands, whether it could be noted or not.
+            let _ = self.keep(&demand, grant.as_ref(), Err(&unavailable(refusal))).await;
         }
+        Ok(answer)
     }
 
     async fn decide(&self, demand: &AccessDemand) -> (Option<CurrentGrant>, Result<(), CredentialAccessRefusal>) {
@@ -143,6 +158,36 @@ impl BoundCredentials {
             (_, Err(refusal)) => Err(refusal.clone()),
             (_, Ok(())) => Err(CredentialAccessRefusal::AuthorityUnavailable),
         }
+    }
+}
+
+fn unavailable(refusal: &CredentialRefusal) -> CredentialAccessRefusal {
+    CredentialAccessRefusal::CredentialUnavailable { cause: refusal.code() }
+}
+
+/// The credentials of one call ([`BoundCredentials::for_call`]). It holds no value; drop it with the call.
+pub struct CallCredentials {
+    bound: Arc<BoundCredentials>,
+    call: RequestBinding,
+}
+
+#[async_trait]
+impl CredentialProvider for CallCredentials {
+    async fn resolve(&self, request: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
+        let call = RequestBinding { connector: request.connector.clone(), ..self.call.clone() };
+        let reference = request.reference.to_string();
+        match self.bound.granted(&call, &request.reference).await {
+            Ok(answer) => answer,
+            Err(CredentialAccessRefusal::ScopeDenied) => Err(CredentialRefusal::OutOfScope { reference }),
+            Err(refusal) if refusal.retry() == Retry::Later => Err(CredentialRefusal::Unavailable { reference }),
+            Err(refusal) => Err(CredentialRefusal::NotGranted { reference, reason: refusal.code() }),
+        }
+    }
+}
+
+impl fmt::Debug for CallCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallCredentials").field("admitted", &self.bound.admitted).finish_non_exhaustive()
     }
 }
 

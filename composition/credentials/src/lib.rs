@@ -18,7 +18,7 @@ mod provider_profile;
 mod runtime;
 mod source;
 
-pub use bound::{BoundCredentials, RequestBinding};
+pub use bound::{BoundCredentials, CallCredentials, RequestBinding};
 pub use chain::{ResolverChain, ResolverChainBuilder};
 pub use defaults::default_resolver;
 pub use injected::InjectedCredentials;

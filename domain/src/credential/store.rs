@@ -154,9 +154,8 @@ impl StoreSettings {
     pub fn from_environment(environment: &BTreeMap<String, String>) -> Result<Option<Self>, StoreSettingRefusal> {
         let setting = |name: &str| environment.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
         let Some(token) = setting(OPENBAO_TOKEN_REF) else { return Ok(None) };
-        let token_ref = match SecretRef::parse(token) {
-            Ok(reference @ SecretRef::Env { .. }) => reference,
-            _ => return Err(StoreSettingRefusal::TokenReference),
+        let Ok(token_ref @ SecretRef::Env { .. }) = SecretRef::parse(token) else {
+            return Err(StoreSettingRefusal::TokenReference);
         };
         let address = setting(OPENBAO_ADDR).ok_or(StoreSettingRefusal::NoAddress)?;
         let mut settings = Self::new(address, StoreLogin::Token { token_ref })?;

@@ -38,7 +38,7 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     pub(crate) exchange: Arc<Counted>,
     pub(crate) unseal_key: String,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 impl Drop for Server {
@@ -91,9 +91,9 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut server = Self { child, port, exchange: exchange().await, unseal_key: String::new(), _home: home };
+        let mut server = Self { child, port, exchange: exchange().await, unseal_key: String::new(), home };
         for _ in 0..300 {
-            let log = std::fs::read_to_string(server._home.path().join("log")).unwrap();
+            let log = std::fs::read_to_string(server.home.path().join("log")).unwrap();
             let key = log.lines().find_map(|line| line.strip_prefix("Unseal Key: "));
             if let Some(key) = key
                 && server.call(Method::GET, "sys/health", None).await.0 == 200
@@ -164,12 +164,12 @@ impl Server {
 
     /// The provider under test.
     pub(crate) fn open(&self, login: StoreLogin, secrets: &Arc<Bootstrap>) -> OpenBao {
-        self.open_with(StoreSettings::new(&self.address(), login).unwrap(), secrets)
+        self.open_with(&StoreSettings::new(&self.address(), login).unwrap(), secrets)
     }
 
-    pub(crate) fn open_with(&self, settings: StoreSettings, secrets: &Arc<Bootstrap>) -> OpenBao {
+    pub(crate) fn open_with(&self, settings: &StoreSettings, secrets: &Arc<Bootstrap>) -> OpenBao {
         let owner = ConnectorName::parse("scion").unwrap();
-        OpenBao::new(&settings, self.exchange.clone(), secrets.clone(), owner).unwrap()
+        OpenBao::new(settings, self.exchange.clone(), secrets.clone(), owner).unwrap()
     }
 }
 
@@ -180,7 +180,9 @@ pub(crate) struct Bootstrap(Mutex<HashMap<String, String>>);
 impl Bootstrap {
     pub(crate) fn with(pairs: &[(&str, &str)]) -> Arc<Self> {
         let bootstrap = Self::default();
-        pairs.iter().for_each(|(name, value)| bootstrap.put(name, value));
+        for (name, value) in pairs {
+            bootstrap.put(name, value);
+        }
         Arc::new(bootstrap)
     }
 

@@ -12,19 +12,19 @@ use scion_ports::Clock as _;
 
 use crate::support::{Counting, connector, reference};
 
-const VAULT: &str = "openbao://apps/desk-mcp/api#token";
-const VALUE: &str = "hunter2";
+pub(crate) const VAULT: &str = "openbao://apps/desk-mcp/api#token";
+pub(crate) const VALUE: &str = "hunter2";
 
-struct Setup {
-    authority: Arc<MemoryAuthority>,
-    recorder: Arc<MemoryRecorder>,
-    store: Arc<Counting>,
+pub(crate) struct Setup {
+    pub(crate) authority: Arc<MemoryAuthority>,
+    pub(crate) recorder: Arc<MemoryRecorder>,
+    pub(crate) store: Arc<Counting>,
     env: Arc<Counting>,
-    bound: BoundCredentials,
-    now: i64,
+    pub(crate) bound: Arc<BoundCredentials>,
+    pub(crate) now: i64,
 }
 
-fn setup(admitted: &str) -> Setup {
+pub(crate) fn setup(admitted: &str) -> Setup {
     let (authority, recorder) = (Arc::new(MemoryAuthority::default()), Arc::new(MemoryRecorder::default()));
     let store = Counting::with(&[(VAULT, VALUE), ("openbao://apps/other-mcp/api#token", "neighbour")]);
     let env = Counting::with(&[("env://DESK_TOKEN", VALUE)]);
@@ -33,10 +33,10 @@ fn setup(admitted: &str) -> Setup {
     let now = clock.unix_millis();
     authority.grant(grant_for(&demand(reference(VAULT)), now + 60_000));
     let bound = BoundCredentials::new(connector(admitted), authority.clone(), recorder.clone(), chain, clock);
-    Setup { authority, recorder, store, env, bound, now }
+    Setup { authority, recorder, store, env, bound: Arc::new(bound), now }
 }
 
-fn call() -> RequestBinding {
+pub(crate) fn call() -> RequestBinding {
     let demand = demand(reference(VAULT));
     RequestBinding {
         tenant: demand.tenant,

@@ -3,7 +3,9 @@
 
 mod bound;
 mod chain;
+mod injection;
 mod profiles;
+mod property;
 mod runtime;
 mod sources;
 mod support;

@@ -36,7 +36,9 @@ pub(crate) struct Counting {
 impl Counting {
     pub(crate) fn with(pairs: &[(&str, &str)]) -> Arc<Self> {
         let counting = Self::default();
-        pairs.iter().for_each(|(reference, value)| counting.put(reference, value));
+        for (reference, value) in pairs {
+            counting.put(reference, value);
+        }
         Arc::new(counting)
     }
 
