@@ -1,5 +1,7 @@
 //! Small batches and packs.
 
+pub mod keys;
+
 use std::sync::Arc;
 
 use scion_domain::id::{

@@ -7,6 +7,7 @@ mod credentials;
 mod key_values;
 mod memory_graph;
 mod pages;
+mod tokens;
 mod write_back;
 
 pub use access::MemoryAccess;
@@ -16,4 +17,5 @@ pub use credentials::MemoryCredentials;
 pub use key_values::MemoryKeyValues;
 pub use memory_graph::{EdgeView, MemoryGraph, RecordView};
 pub use pages::MemorySource;
+pub use tokens::MemoryTokens;
 pub use write_back::MemoryVendor;

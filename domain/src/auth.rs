@@ -2,22 +2,47 @@
 //! the protocols behind them.
 
 mod algorithm;
+mod claims;
 mod declaration;
+mod discovery;
+mod flight;
+mod grant;
+mod jwks;
+mod jwt;
+mod key_cache;
 mod kinds;
 mod material;
+mod pkce;
 mod profile;
 mod slot;
+mod static_tokens;
+mod token_response;
 mod url;
 
 pub use algorithm::{JwtAlgorithm, KeyFamily};
+pub use claims::{ClaimRules, SKEW_SECONDS, check_claims, check_times};
 pub use declaration::AuthDeclaration;
+pub use discovery::{Discovery, MAX_DISCOVERY_BYTES, discovery_url, read_discovery};
+pub use flight::{Flight, Outcome, Reason, SKEW_MS, Step};
+pub use grant::{ClientProof, FormRequest, Grant, about_token, assertion_claims, token_request};
+pub use jwks::{IssuerKey, KeySet, MAX_JWKS_BYTES, MAX_KEYS, PublicKey};
+pub use jwt::{JwtRefusal, MAX_JWT_BYTES, MIN_HMAC_BYTES, UnverifiedJwt};
+pub use key_cache::{FRESH_MS, INTERVAL_MS, KeyCache, KeyStep, STALE_MS};
 pub use kinds::{
     ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, LoginBody, NoAuth, Pkce, RedirectMode,
     RefreshToken, SessionLogin, SessionToken, TokenExchange,
 };
 pub use material::AuthMaterial;
+pub use pkce::{
+    Ceremony, CeremonySeed, CodeExchange, MAX_REDIRECT_BYTES, PersistReceipt, PkceAuthResult, PkceBinding,
+    PkceChallenge, PkceEvidence, PkceRefusal, RedirectBinding, TOTAL_DEADLINE_MS, challenge_of,
+};
 pub use profile::{ProviderTokenProfile, TokenForm};
 pub use slot::SecretSlot;
+pub use static_tokens::{StaticToken, StaticTokens};
+pub use token_response::{
+    MAX_TOKEN_BODY, MAX_TOKEN_BYTES, TokenFailure, TokenResponse, read_token_failure, read_token_response,
+};
 pub use url::{AuthUrl, issuer as parse_issuer};
 
 use crate::refusals;
@@ -34,6 +59,12 @@ refusals! {
         /// The authority answered no: the credential is wrong, expired or revoked.
         Rejected { authority: String } => "auth_rejected", Denied, Never,
             "{authority} rejects the credential", "renew the credential or log in again";
+        /// Policy or TLS refuses the connection to the authority; `code` is the code of the HTTP refusal.
+        NotDialled { authority: String, code: &'static str } => "auth_not_dialled", Denied, Never,
+            "{authority} may not be connected to ({code})", "see the code for what to do";
+        /// A login in a browser is needed, or did not work; `code` is the code of the login's refusal.
+        Login { code: &'static str } => "auth_login", CallerMistake, Never,
+            "no login is ready ({code})", "see the code for what to do";
         /// The authority cannot be reached, or failed. The credential may be fine.
         Unreachable { authority: String } => "auth_unreachable", Unavailable, Later,
             "{authority} does not answer", "check the authority";

@@ -6,6 +6,8 @@ use crate::refusal::CatalogueEntry;
 pub fn all() -> Vec<&'static [CatalogueEntry]> {
     vec![
         crate::auth::AuthRefusal::CATALOGUE,
+        crate::auth::JwtRefusal::CATALOGUE,
+        crate::auth::PkceRefusal::CATALOGUE,
         crate::http::HttpRefusal::CATALOGUE,
         crate::egress::EgressRefusal::CATALOGUE,
         crate::proxy::ProxyRefusal::CATALOGUE,

@@ -1,6 +1,8 @@
 //! Queued work, repository indexing, decisions, tokens, approvals and artifacts: the models of ports whose adapters
 //! come with their own capabilities.
 
+use sha2::{Digest as _, Sha256};
+
 use crate::id::{ConnectorName, Digest256, TenantId};
 use crate::json::{Json, JsonObject};
 use crate::refusals;
@@ -92,6 +94,24 @@ pub struct StoredTokens {
     pub refresh: Option<Secret<String>>,
     /// Milliseconds since the Unix epoch at which the access token expires.
     pub expires_at_ms: i64,
+}
+
+impl StoredTokens {
+    /// The longest name of an account, in bytes.
+    pub const MAX_ACCOUNT_BYTES: usize = 512;
+
+    /// A file name for an account: readable as far as it goes, different for different accounts, at most 100 bytes.
+    pub fn file_stem(account: &str) -> Result<String, WorkRefusal> {
+        if account.is_empty() || account.len() > Self::MAX_ACCOUNT_BYTES || account.chars().any(char::is_control) {
+            return Err(WorkRefusal::Invalid {
+                what: "the name of an account is 1 to 512 bytes without control characters",
+            });
+        }
+        let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '_' };
+        let readable: String = account.chars().map(safe).take(32).collect();
+        let digest: [u8; 32] = Sha256::digest(account.as_bytes()).into();
+        Ok(format!("{readable}.{}", Digest256::from_bytes(digest).to_hex()))
+    }
 }
 
 /// A request for a person's approval, shown as it will run.

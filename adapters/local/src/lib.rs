@@ -1,11 +1,14 @@
 //! The local machine: time, randomness, secrets in environment variables, directories and locks.
 //!
 //! Implements the ports `Clock` ([`SystemClock`]), `Entropy` ([`SystemEntropy`]) and `CredentialProvider` for `env://`
-//! and `file://` references ([`EnvCredentials`], [`FileCredentials`]). Beside them: [`StateDirs`], [`FileLock`] and
+//! and `file://` references ([`EnvCredentials`], [`FileCredentials`]), `TokenStore` ([`FileTokenStore`]), `CallbackListener`
+//! ([`LoopbackCallback`]) and `BrowserLauncher` ([`SystemBrowser`]). Beside them: [`StateDirs`], [`FileLock`] and
 //! [`LibraryFile`] for what a program keeps, and
 //! [`agent_config`] for the settings of a served connector.
 
 mod agent_config;
+mod browser;
+mod callback;
 mod clock;
 mod credentials;
 mod entropy;
@@ -13,8 +16,11 @@ mod file_credentials;
 mod library_file;
 mod lock;
 mod state_dirs;
+mod token_store;
 
 pub use agent_config::{agent_config, install_agent_config};
+pub use browser::SystemBrowser;
+pub use callback::LoopbackCallback;
 pub use clock::SystemClock;
 pub use credentials::EnvCredentials;
 pub use entropy::SystemEntropy;
@@ -22,6 +28,7 @@ pub use file_credentials::{FileCredentials, FileMode, FileRoot};
 pub use library_file::{LibraryFile, UpdateRefusal, library_file_path};
 pub use lock::FileLock;
 pub use state_dirs::{StateDirs, process_environment};
+pub use token_store::FileTokenStore;
 
 /// A word for a system error; its own text may carry paths.
 fn reason(kind: std::io::ErrorKind) -> &'static str {

@@ -1,1 +1,30 @@
-//! Outbound authentication: token sources, OAuth ceremonies, token checks.
+//! Outbound authentication: declarations become something that authenticates requests.
+//!
+//! [`OutboundAuth`] is the `AuthFactory`. Behind it: fixed secrets that are read again after a 401; OAuth 2 client credentials,
+//! refresh tokens with rotation and token exchange; session logins; and logins in a person's browser with PKCE
+//! ([`PkceAuthManager`]). Tokens are renewed 30 s before they expire, by one task for all callers, and across processes under a
+//! lock of the token store. Every exchange with an authority goes through the governed `HttpExchange` it was given.
+
+mod authority;
+mod browser;
+mod cached;
+mod endpoint;
+mod exchange;
+mod factory;
+mod keys;
+mod metadata;
+mod pkce;
+mod profile;
+mod provider;
+mod refresh;
+mod secrets;
+mod session;
+mod static_auth;
+
+pub use authority::Authority;
+pub use exchange::{CallerTokens, with_caller_token};
+pub use factory::{LoginPolicy, OutboundAuth};
+pub use keys::{CheckRefusal, IssuerKeys};
+pub use metadata::IssuerMetadata;
+pub use pkce::{PkceAuthManager, PkceParts, account_of};
+pub use provider::{ClientCredentialsTokenProvider, ProviderParts};

@@ -34,6 +34,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rate_headers", run: targets::rate_headers },
     Target { name: "link_header", run: targets::link_header },
     Target { name: "problem", run: targets::problem },
+    Target { name: "jwt", run: targets::jwt },
+    Target { name: "jwks", run: targets::jwks },
+    Target { name: "token_response", run: targets::token_response },
 ];
 
 /// The corpus of a target, in the order of file names: `(file name, bytes)`.

@@ -5,6 +5,7 @@
 mod egress;
 mod http;
 mod query;
+mod tokens;
 
 use std::cmp::Ordering;
 
@@ -24,6 +25,7 @@ use scion_domain::time::{Timestamp, Watermark};
 pub use egress::egress;
 pub use http::{link_header, problem, rate_headers};
 pub use query::sparql;
+pub use tokens::{jwks, jwt, token_response};
 
 fn parsed(data: &[u8]) -> Option<Json> {
     json::parse_with(data, JsonLimits { max_bytes: 1 << 18, ..JsonLimits::DEFAULT }).ok()

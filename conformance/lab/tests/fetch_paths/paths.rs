@@ -7,6 +7,7 @@ use scion_lab::{Answer, Received};
 
 use crate::stage::Stage;
 
+mod auth;
 mod built_on;
 mod client;
 mod openbao;
@@ -91,6 +92,11 @@ pub(crate) const CALLS: &[Calls] = &[
         count: 3,
         paths: &["openbao secret", "openbao token", "openbao mount", "openbao login"],
     },
+    Calls {
+        file: "composition/auth/src/authority.rs",
+        count: 1,
+        paths: &["auth token", "auth discovery", "auth keys", "auth login"],
+    },
 ];
 
 /// Calls of another `send`, with what they are.
@@ -126,6 +132,10 @@ pub(crate) const PATHS: &[FetchPath] = &[
     openbao::MOUNT,
     openbao::LOOK,
     openbao::LOGIN,
+    auth::TOKEN,
+    auth::DISCOVERY,
+    auth::KEYS,
+    auth::LOGIN,
 ];
 
 /// Paths that drive the dialer itself and not a call of it.

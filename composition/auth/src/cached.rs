@@ -1,0 +1,138 @@
+//! Tokens with one renewal at a time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use scion_domain::auth::{AuthRefusal, Flight, Outcome, Reason, Step};
+use scion_domain::secret::Secret;
+use scion_ports::Clock;
+use tokio::sync::watch;
+
+/// A token and when it expires.
+#[derive(Clone, Debug)]
+pub(crate) struct Minted {
+    pub value: Secret<String>,
+    pub expires_at_ms: i64,
+}
+
+/// Gets a new token.
+#[async_trait]
+pub(crate) trait Mint: Send + Sync + 'static {
+    /// `held` is the token that expired or was refused.
+    async fn mint(&self, held: Option<&Secret<String>>) -> Result<Minted, AuthRefusal>;
+}
+
+type Answer = Option<Result<(), AuthRefusal>>;
+
+#[derive(Default)]
+struct State {
+    flight: Flight,
+    value: Option<Secret<String>>,
+    answer: Option<watch::Receiver<Answer>>,
+}
+
+struct Inner {
+    mint: Arc<dyn Mint>,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+/// The token of one credential, shared by all callers.
+#[derive(Clone)]
+pub(crate) struct CachedTokens {
+    inner: Arc<Inner>,
+}
+
+/// Ends a renewal that panicked: without it everybody would wait for ever.
+struct Unfinished {
+    inner: Arc<Inner>,
+    ticket: u64,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let now = self.inner.clock.unix_millis();
+        self.inner.lock().flight.finish(self.ticket, Outcome::Unreachable, now);
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In a task of its own: a caller that goes away, the first one included, must not lose a rotated token.
+    fn renew(self: &Arc<Self>, ticket: u64, held: Option<Secret<String>>, answer: watch::Sender<Answer>) {
+        let inner = self.clone();
+        tokio::spawn(async move {
+            let unfinished = Unfinished { inner: inner.clone(), ticket };
+            let minted = inner.mint.mint(held.as_ref()).await;
+            let now = inner.clock.unix_millis();
+            let result = {
+                let mut state = inner.lock();
+                match minted {
+                    Ok(minted) => {
+                        state.value = Some(minted.value);
+                        let expires_at_ms = minted.expires_at_ms;
+                        state.flight.finish(ticket, Outcome::Renewed { expires_at_ms }, now);
+                        Ok(())
+                    }
+                    Err(refusal) => {
+                        let outcome = match refusal {
+                            AuthRefusal::Rejected { .. } | AuthRefusal::Login { .. } => Outcome::Rejected,
+                            _ => Outcome::Unreachable,
+                        };
+                        state.flight.finish(ticket, outcome, now);
+                        Err(refusal)
+                    }
+                }
+            };
+            drop(unfinished);
+            answer.send_replace(Some(result));
+        });
+    }
+}
+
+impl CachedTokens {
+    pub(crate) fn new(mint: Arc<dyn Mint>, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { mint, clock, state: Mutex::default() }) }
+    }
+
+    /// The token to use now and its generation.
+    pub(crate) async fn get(&self, reason: Reason) -> Result<(u64, Secret<String>), AuthRefusal> {
+        let mut answer = {
+            let mut state = self.inner.lock();
+            match state.flight.ask(reason, self.inner.clock.unix_millis()) {
+                Step::Use(generation) => return present(&state, generation),
+                Step::Lead(ticket) => {
+                    let (sender, receiver) = watch::channel(None);
+                    state.answer = Some(receiver.clone());
+                    self.inner.renew(ticket, state.value.clone(), sender);
+                    receiver
+                }
+                Step::Wait(_) => state.answer.clone().ok_or_else(broken)?,
+            }
+        };
+        let result = match answer.wait_for(Option::is_some).await {
+            Ok(result) => result.clone().unwrap_or_else(|| Err(broken())),
+            Err(_) => Err(broken()),
+        };
+        let state = self.inner.lock();
+        match result {
+            Ok(()) => present(&state, state.flight.generation()),
+            Err(refusal) => match state.flight.still_valid(self.inner.clock.unix_millis()) {
+                Some(generation) if !matches!(reason, Reason::Rejected(_)) => present(&state, generation),
+                _ => Err(refusal),
+            },
+        }
+    }
+}
+
+fn present(state: &State, generation: u64) -> Result<(u64, Secret<String>), AuthRefusal> {
+    state.value.clone().map(|value| (generation, value)).ok_or_else(broken)
+}
+
+/// Only after a panic inside a renewal.
+fn broken() -> AuthRefusal {
+    AuthRefusal::Unreachable { authority: "the renewal".to_owned() }
+}
