@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use scion_conformance::fixtures::keys as fixtures;
 use scion_auth::{Authority, IssuerKeys, IssuerMetadata, OutboundAuth};
+use scion_conformance::fixtures::keys as fixtures;
 use scion_domain::auth::{
     AuthDeclaration, ClaimRules, ClientAuth, ClientCredentials, JwtAlgorithm, SessionLogin, parse_issuer,
 };
@@ -69,9 +69,10 @@ fn key_set() -> Answer {
     Answer::json(&json!({ "keys": [key] }))
 }
 
+/// The address of the key set holds the secret, since fetching keys needs no credential.
 fn document(stage: &Stage, token_endpoint: &str) -> serde_json::Value {
     let base = issuer(stage);
-    json!({ "issuer": base, "token_endpoint": token_endpoint, "jwks_uri": format!("{base}/jwks") })
+    json!({ "issuer": base, "token_endpoint": token_endpoint, "jwks_uri": format!("{base}/jwks?tenant={SECRET}") })
 }
 
 fn issuer(stage: &Stage) -> String {
@@ -100,7 +101,7 @@ async fn token(stage: Stage) -> Outcome {
 }
 
 async fn discovery(stage: Stage) -> Outcome {
-    let client = ClientCredentials::issuer(&issuer(&stage), "client").env("S");
+    let client = ClientCredentials::issuer(&issuer(&stage), "client").env("S").client_auth(ClientAuth::Basic);
     material(stage, client).await
 }
 
