@@ -125,6 +125,9 @@ impl Reading {
         if again != real || !same_file(&opened, &std::fs::symlink_metadata(&again).map_err(failed)?) {
             return Err(outside());
         }
+        if open_to_others(&opened) {
+            tracing::warn!(reference = %self.reference, "the secret can be read by others than its owner");
+        }
         let mut bytes = Vec::with_capacity(usize::try_from(opened.len().min(MAX_BYTES)).unwrap_or_default() + 1);
         let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed);
         let bytes = Secret::new(bytes);
@@ -163,11 +166,8 @@ impl Reading {
         if metadata.uid() != 0 && this_user().is_some_and(|user| user != metadata.uid()) {
             return Err(self.unusable("is owned by another user"));
         }
-        if metadata.mode() & 0o044 != 0 {
-            if self.mode == FileMode::OwnerOnly {
-                return Err(self.unusable("can be read by others than its owner"));
-            }
-            tracing::warn!(reference = %self.reference, "the secret can be read by others than its owner");
+        if open_to_others(metadata) && self.mode == FileMode::OwnerOnly {
+            return Err(self.unusable("can be read by others than its owner"));
         }
         Ok(())
     }
@@ -177,6 +177,17 @@ impl Reading {
     fn check_owner(&self, _metadata: &Metadata) -> Result<(), CredentialRefusal> {
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn open_to_others(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.mode() & 0o044 != 0
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_metadata: &Metadata) -> bool {
+    false
 }
 
 /// The user of this process, where the system says it in a file.
