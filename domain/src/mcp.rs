@@ -131,6 +131,15 @@ refusals! {
         /// Nobody answers at the address.
         Unreachable { endpoint: String } => "server_unreachable", Unavailable, Later,
             "nothing answers at {endpoint}", "check that the server runs and that endpoint.url is right";
+        /// A server behind a URL, and no HTTP client to reach it with.
+        NoHttpClient { endpoint: String } => "endpoint_without_http", CallerMistake, Never,
+            "no HTTP client is configured to reach {endpoint}", "give the MCP client an HttpExchange";
+        /// The HTTP client may not, or cannot, go there; `reason` is the code of its refusal.
+        NotDialled { endpoint: String, reason: &'static str } => "endpoint_not_dialled", Denied, Never,
+            "{endpoint} is not dialled ({reason})", "use https to a host that may be reached, or fix the profile the code names";
+        /// The certificate is not acceptable.
+        Tls { endpoint: String } => "server_tls_failed", PeerMisbehaved, Never,
+            "the TLS certificate or handshake of {endpoint} is not acceptable", "name a TLS profile with the right CA";
         /// A secret the endpoint names cannot be had. The reference is not repeated: it may be a secret put in the wrong place.
         CredentialUnresolved { setting: String, reason: &'static str } => "endpoint_credential_unresolved", CallerMistake, Never,
             "the reference in {setting} cannot be resolved: {reason}",

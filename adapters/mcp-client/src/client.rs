@@ -10,9 +10,10 @@ use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::Transport;
 use scion_domain::config::{EndpointSpec, EndpointTarget};
+use scion_domain::http::Url;
 use scion_domain::id::ConnectorName;
 use scion_domain::mcp::{McpRefusal, ServerIdentity};
-use scion_ports::{CredentialProvider, McpConnector, McpSession};
+use scion_ports::{CredentialProvider, HttpExchange, McpConnector, McpSession};
 use tokio::runtime::Handle;
 
 use crate::changes::ChangeHub;
@@ -39,6 +40,7 @@ const MAX_IDENTITY: usize = 256;
 pub struct McpClient {
     resolver: Resolver,
     headers: Option<Arc<dyn HeaderProvider>>,
+    http: Option<Arc<dyn HttpExchange>>,
     options: SessionOptions,
 }
 
@@ -50,7 +52,7 @@ impl McpClient {
     /// A client for the named connector: secrets are resolved on its behalf, and log lines carry its name.
     pub fn builder(connector: ConnectorName) -> McpClientBuilder {
         let resolver = Resolver { connector, provider: None };
-        McpClientBuilder(Self { resolver, headers: None, options: SessionOptions::default() })
+        McpClientBuilder(Self { resolver, headers: None, http: None, options: SessionOptions::default() })
     }
 }
 
@@ -66,6 +68,13 @@ impl McpClientBuilder {
     #[must_use]
     pub fn headers(mut self, provider: Arc<dyn HeaderProvider>) -> Self {
         self.0.headers = Some(provider);
+        self
+    }
+
+    /// Reaches servers behind a URL. Its policy decides where sessions may go; without it, such an endpoint is refused.
+    #[must_use]
+    pub fn http(mut self, exchange: Arc<dyn HttpExchange>) -> Self {
+        self.0.http = Some(exchange);
         self
     }
 
@@ -138,14 +147,18 @@ impl McpConnector for McpClient {
 
 impl McpClient {
     async fn open(&self, endpoint: &EndpointSpec, opening: Opening) -> Result<Session, Failed> {
+        let timeout = endpoint.timeout;
         match &endpoint.target {
             EndpointTarget::Command { command, args, env } => {
                 let env = self.resolver.environment(env).await?;
-                self.open_child(command, args, env, endpoint.timeout, opening).await
+                self.open_child(command, args, env, timeout, opening).await
             }
             EndpointTarget::Url { url, bearer_token, client_credentials } => {
+                let url = http::parse_url(url)?;
+                let endpoint = || http::shown(&url);
+                let exchange = self.http.clone().ok_or_else(|| McpRefusal::NoHttpClient { endpoint: endpoint() })?;
                 let authorization = self.authorization(bearer_token, client_credentials.is_some()).await?;
-                self.open_url(url, authorization, endpoint.timeout, opening).await
+                self.open_url(exchange, url, authorization, timeout, opening).await
             }
         }
     }
@@ -169,16 +182,16 @@ impl McpClient {
 
     async fn open_url(
         &self,
-        url: &str,
+        exchange: Arc<dyn HttpExchange>,
+        url: Url,
         authorization: Authorization,
         timeout: Duration,
         opening: Opening,
     ) -> Result<Session, Failed> {
-        let url = http::parse_url(url)?;
         let label = http::shown(&url);
         let end = Arc::new(End::default());
         let limit = self.options.max_message_bytes;
-        let transport = http::transport(url, authorization, Arc::clone(&end), limit, timeout)?;
+        let transport = http::transport(exchange, url, authorization, Arc::clone(&end), limit, timeout);
         self.shake_hands(transport, end, label, None, timeout, opening).await
     }
 

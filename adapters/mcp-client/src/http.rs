@@ -1,8 +1,9 @@
 //! A server behind a URL: MCP streamable HTTP.
 //!
-//! The protocol library runs sessions, streams and resumption; this module is its HTTP backend. It exists to bound what
-//! is read, to keep results as raw text (`wire.rs`), to mark credentials as sensitive, to follow no redirect (one would
-//! carry them elsewhere), and to say by kind why a request failed.
+//! The protocol library runs sessions, streams and resumption; this module is its HTTP backend on the port
+//! [`HttpExchange`], so that no byte goes round the one dialer. It bounds what is read, keeps results as raw text
+//! (`wire.rs`), marks credentials as sensitive, follows no redirect (one would carry them elsewhere), and says by kind why
+//! a request failed.
 
 mod body;
 mod events;
@@ -13,9 +14,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Url;
-use reqwest::header::HeaderValue;
-use reqwest::redirect::Policy;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
@@ -23,8 +21,10 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use rmcp::transport::{DynamicTransportError, Transport};
+use scion_domain::http::{HeaderValue, Url};
 use scion_domain::mcp::McpRefusal;
 use scion_domain::secret::Secret;
+use scion_ports::HttpExchange;
 
 use crate::credentials::HeaderProvider;
 use crate::fault::{End, Fault};
@@ -87,12 +87,14 @@ impl Authorization {
 pub(crate) struct HttpWire(Arc<Shared>);
 
 struct Shared {
-    client: reqwest::Client,
+    exchange: Arc<dyn HttpExchange>,
     url: Url,
     authorization: Authorization,
     pending: Pending,
     end: Arc<End>,
     limit: usize,
+    /// The deadline of each operation.
+    timeout: Duration,
 }
 
 /// An address as refusals show it: without user info and query, which can hold secrets.
@@ -116,28 +118,24 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, McpRefusal> {
 
 /// A transport to an address.
 pub(crate) fn transport(
-    url: Url,
+    exchange: Arc<dyn HttpExchange>,
+    mut url: Url,
     authorization: Authorization,
     end: Arc<End>,
     limit: usize,
     timeout: Duration,
-) -> Result<WatchedTransport, McpRefusal> {
-    // Fails when the process has chosen a provider already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(Policy::none())
-        .connect_timeout(timeout)
-        .build()
-        .map_err(|_| McpRefusal::Unreachable { endpoint: shown(&url) })?;
+) -> WatchedTransport {
+    url.set_fragment(None);
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_concurrent_requests(MAX_POSTS);
     config.reinit_on_expired_session = false;
     config.allow_stateless = true;
     let mut backoff = ExponentialBackoff::default();
     backoff.max_delay = Some(MAX_RESUME_DELAY);
     config.retry_config = Arc::new(backoff);
-    let shared = Shared { client, url, authorization, pending: Pending::learning(), end: Arc::clone(&end), limit };
+    let pending = Pending::learning();
+    let shared = Shared { exchange, url, authorization, pending, end: Arc::clone(&end), limit, timeout };
     let inner = StreamableHttpClientTransport::with_client(HttpWire(Arc::new(shared)), config);
-    Ok(WatchedTransport { inner, end })
+    WatchedTransport { inner, end }
 }
 
 /// The library's transport, with its end noticed at once.

@@ -13,9 +13,12 @@
 //!   it. Any line on its standard output that is not a JSON-RPC message ends the session.
 //! - Error texts of the server go no further than `wire.rs`.
 //!
+//! Servers behind a URL are reached through the port [`HttpExchange`](scion_ports::HttpExchange) alone; the root gives one
+//! whose policy fits the endpoint.
+//!
 //! A session does not reconnect by itself; whoever owns it calls `connect` again.
 //!
-//! Where to start: `McpClient::builder(name).credentials(provider).build()`, then `connect` with the endpoint of a
+//! Where to start: `McpClient::builder(name).credentials(provider).http(exchange).build()`, then `connect` with the endpoint of a
 //! configuration.
 
 mod base64;

@@ -28,7 +28,7 @@ use scion_domain::refusal::Refusal;
 use scion_domain::secret::Secret;
 use scion_mcp_client::{HeaderProvider, McpClient, SessionOptions};
 use scion_ports::{McpConnector, McpSession};
-use support::{call, client, connector, options, text};
+use support::{Dialled, call, client, connector, options, text};
 use web::{Web, page};
 
 /// A server of the protocol library.
@@ -285,7 +285,7 @@ async fn injected_headers_are_asked_for_with_every_request() {
     let served = serve(ProtocolVersion::V_2026_07_28).await;
     let rotating = Arc::new(Rotating(AtomicUsize::new(0)));
     let provider: Arc<dyn HeaderProvider> = Arc::<Rotating>::clone(&rotating);
-    let client = McpClient::builder(connector()).headers(provider).build();
+    let client = McpClient::builder(connector()).headers(provider).http(Dialled::loopback()).build();
     let session = client.connect(&url(served.web.url(), "")).await.unwrap();
     session.list_tools().await.unwrap();
     assert!(rotating.0.load(Ordering::SeqCst) >= 2);

@@ -1,10 +1,12 @@
 //! How a configured connector is reached.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use scion::EndpointExchange;
+use scion::http::Dialer;
 use scion::local::EnvCredentials;
 use scion::mcp_client::McpClient;
-use scion::ports::{CredentialProvider, McpConnector};
+use scion::ports::{CredentialProvider, HttpDialer, McpConnector};
 use scion_domain::config::{ConnectorConfig, EndpointTarget};
 
 /// Resolves `env://` references, at each use.
@@ -12,9 +14,19 @@ pub(crate) fn credentials() -> Arc<dyn CredentialProvider> {
     Arc::new(EnvCredentials::of_process())
 }
 
-/// Opens sessions on behalf of one connector.
+/// The one dialer of the process.
+fn dialer() -> Arc<dyn HttpDialer> {
+    static DIALER: LazyLock<Arc<Dialer>> = LazyLock::new(|| Arc::new(Dialer::builder().build()));
+    Arc::<Dialer>::clone(&DIALER)
+}
+
+/// Opens sessions on behalf of one connector. Its endpoint is dialled as the operator configured it, and no other host is.
 pub(crate) fn client(config: &ConnectorConfig) -> Arc<dyn McpConnector> {
-    Arc::new(McpClient::builder(config.connector.clone()).credentials(credentials()).build())
+    let builder = McpClient::builder(config.connector.clone()).credentials(credentials());
+    Arc::new(match &config.endpoint.target {
+        EndpointTarget::Url { url, .. } => builder.http(Arc::new(EndpointExchange::new(dialer(), url))).build(),
+        EndpointTarget::Command { .. } => builder.build(),
+    })
 }
 
 /// Every reference of an endpoint with the setting it stands in.

@@ -8,16 +8,19 @@
 //! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
 //! - [`content`]: content folders found by convention;
 //! - [`sync`]: from a connector's sources to a durable graph;
-//! - [`sink`]: durable graphs by name.
+//! - [`sink`]: durable graphs by name;
+//! - [`EndpointExchange`]: the way to an endpoint that an operator configured.
 //!
 //! Where to start: `examples/desk.rs` of this crate is the smallest connector, `examples/connectors/git-history` of the
 //! repository a whole one. To run a sync inside your own program, see [`sync::Supervisor`]; to add a store, [`sink`].
 
 pub mod content;
+mod outbound;
 #[cfg(feature = "mcp-server")]
 mod run;
 pub mod sink;
 
+pub use outbound::EndpointExchange;
 pub use scion_domain as domain;
 pub use scion_local as local;
 pub use scion_ports as ports;
@@ -27,6 +30,8 @@ pub use scion_sync as sync;
 
 #[cfg(feature = "embedded")]
 pub use scion_embedded as embedded;
+#[cfg(feature = "http")]
+pub use scion_http as http;
 #[cfg(feature = "mcp-client")]
 pub use scion_mcp_client as mcp_client;
 #[cfg(feature = "mcp-server")]

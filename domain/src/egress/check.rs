@@ -62,6 +62,8 @@ impl CompiledEgress {
                 if !tls && reach == Reach::Public && plaintext == Plaintext::PrivateOnly {
                     // Plain http to a name nobody listed is for this machine, whatever the name.
                     reach = if self.loopback { Reach::Loopback } else { return Err(EgressRefusal::Plaintext) };
+                } else if !tls && reach == Reach::Endpoint && plaintext == Plaintext::PrivateOnly {
+                    reach = Reach::PlainEndpoint;
                 }
                 Ok(target(TargetHost::Name(name.into()), reach))
             }
@@ -111,7 +113,9 @@ impl CompiledEgress {
         }
         match answers {
             Some(answers) => Ok(self.check_answers(target, answers)?[0].to_string()),
-            None if matches!(target.reach, Reach::Public | Reach::Unchecked) => Ok(target.to_string()),
+            None if matches!(target.reach, Reach::Public | Reach::Endpoint | Reach::Unchecked) => {
+                Ok(target.to_string())
+            }
             None => Err(EgressRefusal::ProxyTarget),
         }
     }
@@ -124,7 +128,7 @@ impl CompiledEgress {
     ) -> Result<(TargetHost, Reach), EgressRefusal> {
         let reach = self.reach_of_address(address);
         self.check_address(address, reach)?;
-        let public = reach == Reach::Public && AddressClass::of(address) == AddressClass::Public;
+        let public = reach != Reach::Unchecked && AddressClass::of(address) == AddressClass::Public;
         if public && !tls && plaintext == Plaintext::PrivateOnly {
             return Err(EgressRefusal::Plaintext);
         }
@@ -136,6 +140,8 @@ impl CompiledEgress {
             Reach::Unchecked
         } else if self.lists_address(address) {
             Reach::Listed
+        } else if self.is_endpoint_address(address) {
+            Reach::Endpoint
         } else {
             Reach::Public
         }
@@ -148,8 +154,8 @@ impl CompiledEgress {
         } else if self.lists_name(name) {
             Ok(Reach::Listed)
         } else if !is_localhost(name) {
-            Ok(Reach::Public)
-        } else if self.loopback {
+            Ok(if self.is_endpoint_name(name) { Reach::Endpoint } else { Reach::Public })
+        } else if self.loopback || self.is_endpoint_name(name) {
             Ok(Reach::Loopback)
         } else {
             Err(EgressRefusal::Loopback)
@@ -164,7 +170,9 @@ impl CompiledEgress {
             Reach::Listed => Err(EgressRefusal::NotPrivate { class: class.name() }),
             Reach::Loopback if class == AddressClass::Loopback => Ok(()),
             Reach::Loopback => Err(EgressRefusal::NotLoopback),
-            Reach::Public => match class {
+            Reach::Endpoint | Reach::PlainEndpoint if AddressClass::may_be_listed(address) => Ok(()),
+            Reach::PlainEndpoint if class == AddressClass::Public => Err(EgressRefusal::Plaintext),
+            Reach::Public | Reach::Endpoint | Reach::PlainEndpoint => match class {
                 AddressClass::Public => Ok(()),
                 AddressClass::Loopback if self.loopback => Ok(()),
                 AddressClass::Loopback => Err(EgressRefusal::Loopback),

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::host::{ends_in_number, is_name, without_final_dot};
-use super::{AddressClass, EgressRefusal};
+use super::{AddressClass, EgressHost, EgressRefusal, parse_url};
 
 /// Entries of `allowed_private_hosts`.
 pub const MAX_PRIVATE_HOSTS: usize = 256;
 
-/// The policy of one client; strict by default. The four members are independent, and each has its own refusal.
+/// The policy of one client; strict by default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EgressPolicy {
@@ -22,15 +22,38 @@ pub struct EgressPolicy {
     pub allow_loopback: bool,
     /// After dialling, the peer's address must be the checked one.
     pub verify_pinned_peer: bool,
+    /// The one host of an endpoint that an operator wrote down ([`EgressPolicy::for_endpoint`]): it may be public, private or
+    /// loopback. No document can set it.
+    #[serde(skip)]
+    pub endpoint_host: Option<EgressHost>,
 }
 
 impl Default for EgressPolicy {
     fn default() -> Self {
-        Self { pin_egress: true, allowed_private_hosts: Vec::new(), allow_loopback: false, verify_pinned_peer: true }
+        Self {
+            pin_egress: true,
+            allowed_private_hosts: Vec::new(),
+            allow_loopback: false,
+            verify_pinned_peer: true,
+            endpoint_host: None,
+        }
     }
 }
 
 impl EgressPolicy {
+    /// The policy for an endpoint that an operator configured by its whole URL. The operator named this host, so it may lie
+    /// on this machine or in private space; plain http is for these two only. Metadata services, link-local addresses and
+    /// the rest stay refused, and so does every other host that is not public.
+    pub fn for_endpoint(url: &str) -> Result<Self, EgressRefusal> {
+        let host = match parse_url(url)?.host() {
+            Some(url::Host::Domain(name)) => EgressHost::Name(without_final_dot(name).into()),
+            Some(url::Host::Ipv4(address)) => EgressHost::Address(address.into()),
+            Some(url::Host::Ipv6(address)) => EgressHost::Address(address.into()),
+            None => return Err(EgressRefusal::Host),
+        };
+        Ok(Self { endpoint_host: Some(host), ..Self::default() })
+    }
+
     /// Reads the list of private hosts; the rest cannot be wrong.
     pub fn compile(&self) -> Result<CompiledEgress, EgressRefusal> {
         if self.allowed_private_hosts.len() > MAX_PRIVATE_HOSTS {
@@ -45,6 +68,7 @@ impl EgressPolicy {
             verify_peer: self.verify_pinned_peer,
             names: Vec::new(),
             addresses: Vec::new(),
+            endpoint: self.endpoint_host.clone(),
         };
         for (entry, text) in self.allowed_private_hosts.iter().enumerate() {
             let text = text.trim_matches(' ');
@@ -77,6 +101,7 @@ pub struct CompiledEgress {
     pub(super) verify_peer: bool,
     names: Vec<Box<str>>,
     addresses: Vec<IpAddr>,
+    endpoint: Option<EgressHost>,
 }
 
 impl CompiledEgress {
@@ -88,6 +113,14 @@ impl CompiledEgress {
     /// The private addresses, sorted.
     pub fn private_addresses(&self) -> &[IpAddr] {
         &self.addresses
+    }
+
+    pub(super) fn is_endpoint_name(&self, name: &str) -> bool {
+        matches!(&self.endpoint, Some(EgressHost::Name(endpoint)) if endpoint.as_ref() == name)
+    }
+
+    pub(super) fn is_endpoint_address(&self, address: IpAddr) -> bool {
+        matches!(self.endpoint, Some(EgressHost::Address(endpoint)) if endpoint == address)
     }
 
     pub(super) fn lists_name(&self, name: &str) -> bool {

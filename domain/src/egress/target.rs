@@ -34,6 +34,10 @@ pub(super) enum Reach {
     Loopback,
     /// Private space only.
     Listed,
+    /// Public, private or loopback: the host of an endpoint.
+    Endpoint,
+    /// The same without TLS: private or loopback.
+    PlainEndpoint,
 }
 
 impl Target {

@@ -1,26 +1,38 @@
 //! Reading response bodies within bounds.
 
-use bytes::Bytes;
-use futures_util::{Stream, StreamExt};
+use futures_util::stream::{self, Stream, StreamExt};
+use scion_domain::http::{Bytes, HttpRefusal, header};
+use scion_ports::InboundResponse;
 
 use crate::fault::Fault;
 
 /// Reads a whole body of at most `limit` bytes.
-pub(super) async fn whole(response: reqwest::Response, limit: usize) -> Result<Vec<u8>, Fault> {
-    let declared = response.content_length();
-    if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
+pub(super) async fn whole(mut response: InboundResponse, limit: usize) -> Result<Vec<u8>, Fault> {
+    let declared = response.head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if declared.and_then(|digits| digits.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(Fault::TooLarge);
     }
     let mut body = Vec::new();
-    let mut chunks = response.bytes_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Fault::Closed)?;
-        if chunk.len() > limit - body.len() {
-            return Err(Fault::TooLarge);
+    loop {
+        match response.body.chunk().await {
+            Ok(None) => return Ok(body),
+            Ok(Some(chunk)) if chunk.len() <= limit - body.len() => body.extend_from_slice(&chunk),
+            Ok(Some(_)) | Err(HttpRefusal::TooLarge { .. }) => return Err(Fault::TooLarge),
+            Err(_) => return Err(Fault::Closed),
         }
-        body.extend_from_slice(&chunk);
     }
-    Ok(body)
+}
+
+/// The pieces of a body; the last one may be a refusal.
+pub(super) fn chunks(response: InboundResponse) -> impl Stream<Item = Result<Bytes, HttpRefusal>> + Send {
+    stream::unfold(Some(response.body), |body| async move {
+        let mut body = body?;
+        match body.chunk().await {
+            Ok(Some(chunk)) => Some((Ok(chunk), Some(body))),
+            Ok(None) => None,
+            Err(refusal) => Some((Err(refusal), None)),
+        }
+    })
 }
 
 /// Why an event stream broke.
@@ -44,13 +56,16 @@ impl std::fmt::Display for Broken {
 impl std::error::Error for Broken {}
 
 /// Passes the bytes of an event stream on while no event is over the bound. Events end with a blank line.
-pub(super) fn bounded_events<E>(
-    chunks: impl Stream<Item = Result<Bytes, E>> + Send,
+pub(super) fn bounded_events(
+    chunks: impl Stream<Item = Result<Bytes, HttpRefusal>> + Send,
     limit: usize,
 ) -> impl Stream<Item = Result<Bytes, Broken>> + Send {
     let mut event = EventSize::default();
     chunks.map(move |chunk| {
-        let chunk = chunk.map_err(|_| Broken::Lost)?;
+        let chunk = chunk.map_err(|refusal| match refusal {
+            HttpRefusal::TooLarge { .. } => Broken::TooLarge,
+            _ => Broken::Lost,
+        })?;
         if event.push(&chunk) > limit { Err(Broken::TooLarge) } else { Ok(chunk) }
     })
 }

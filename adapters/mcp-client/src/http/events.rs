@@ -5,10 +5,11 @@ use std::sync::Arc;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use rmcp::model::{ErrorCode, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::SseError;
+use scion_ports::InboundResponse;
 use sse_stream::{Sse, SseStream};
 
 use super::Shared;
-use super::body::{Broken, bounded_events};
+use super::body::{Broken, bounded_events, chunks};
 use crate::wire::{self, LOST, MALFORMED, OVERSIZED};
 
 struct State<S> {
@@ -23,11 +24,11 @@ struct State<S> {
 
 /// Reads the events of a response.
 pub(super) fn read(
-    response: reqwest::Response,
+    response: InboundResponse,
     shared: Arc<Shared>,
     request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let chunks = bounded_events(response.bytes_stream(), shared.limit);
+    let chunks = bounded_events(chunks(response), shared.limit);
     let events = SseStream::from_bytes_stream(Box::pin(chunks));
     let state = State { events, shared, request, resumable: false, over: false };
     stream::unfold(state, |mut state| async move {

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
+use scion_domain::http::header::CONTENT_TYPE;
+use scion_domain::http::{HeaderName, HeaderValue, Method, StatusCode};
+use scion_ports::InboundResponse;
 use sse_stream::Sse;
 
-use super::request::unsent;
+use super::request::Answer;
 use super::{HttpWire, WireFault, body, events};
 use crate::fault::Fault;
 use crate::wire::{self, REFUSED};
@@ -31,8 +32,8 @@ enum Media {
     Other,
 }
 
-fn media(response: &Response) -> Media {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+fn media(response: &InboundResponse) -> Media {
+    let value = response.head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
         "application/json" => Media::Json,
         "text/event-stream" => Media::Events,
@@ -50,13 +51,17 @@ impl HttpWire {
         let shared = &self.0;
         shared.pending.note(message);
         let text = serde_json::to_vec(message).map_err(|_| Fault::Malformed)?;
-        let request = shared.request(Method::POST, session, None, headers).await?;
-        let response = request.header(CONTENT_TYPE, "application/json").body(text).send().await.map_err(unsent)?;
         let request = match message {
             ClientJsonRpcMessage::Request(request) => Some(request),
             _ => None,
         };
-        let status = response.status();
+        let lasts = request.is_some_and(|sent| matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_)));
+        let answer = if lasts { Answer::Standing } else { Answer::Reply };
+        let mut post = shared.request(Method::POST, session, None, headers, answer).await?;
+        post.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        post.body = text.into();
+        let response = shared.send(post).await?;
+        let status = response.head.status;
         if !status.is_success() {
             let probe = request.is_some_and(|sent| matches!(sent.request, ClientRequest::DiscoverRequest(_)));
             let answer = self.refusal(response, session.is_some(), request.map(|sent| &sent.id), probe).await?;
@@ -65,7 +70,8 @@ impl HttpWire {
         let Some(request) = request else {
             return Ok(StreamableHttpPostResponse::Accepted);
         };
-        let given = response.headers().get("mcp-session-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let given =
+            response.head.headers.get("mcp-session-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
         match media(&response) {
             Media::Events => {
                 let stream = events::read(response, Arc::clone(shared), Some(request.id.clone()));
@@ -85,12 +91,12 @@ impl HttpWire {
     /// What an unsuccessful status means: an error message of the protocol, or a fault.
     async fn refusal(
         &self,
-        response: Response,
+        response: InboundResponse,
         in_session: bool,
         request: Option<&RequestId>,
         probe: bool,
     ) -> Result<ServerJsonRpcMessage, Fault> {
-        let status = response.status();
+        let status = response.head.status;
         match status {
             StatusCode::UNAUTHORIZED => return Err(Fault::Unauthorized),
             StatusCode::FORBIDDEN => return Err(Fault::Denied),
@@ -123,12 +129,13 @@ impl HttpWire {
         last_event: Option<&str>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let request = self.0.request(Method::GET, session, last_event, headers).await?;
-        let response = request.send().await.map_err(unsent)?;
-        if response.status() == StatusCode::NOT_FOUND && session.is_some() {
+        let request = self.0.request(Method::GET, session, last_event, headers, Answer::Standing).await?;
+        let response = self.0.send(request).await?;
+        let status = response.head.status;
+        if status == StatusCode::NOT_FOUND && session.is_some() {
             self.0.end.set(Fault::Closed);
         }
-        if !response.status().is_success() || media(&response) != Media::Events {
+        if !status.is_success() || media(&response) != Media::Events {
             // Also for other refusals: a server without this stream is asked once, not forever.
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -170,8 +177,8 @@ impl StreamableHttpClient for HttpWire {
         _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers).await?;
-        request.send().await.map_err(unsent)?;
+        let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers, Answer::Reply).await?;
+        self.0.send(request).await?;
         Ok(())
     }
 

@@ -1,18 +1,56 @@
-//! Building requests.
+//! Building and sending requests.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
-use reqwest::{Method, RequestBuilder};
+use scion_domain::http::header::{ACCEPT, AUTHORIZATION};
+use scion_domain::http::{ExchangeLimits, HeaderName, HeaderValue, HttpRefusal, Method, OutboundRequest};
+use scion_domain::mcp::McpRefusal;
+use scion_domain::refusal::Refusal as _;
+use scion_ports::InboundResponse;
 
-use super::{Authorization, Shared};
+use super::{Authorization, Shared, shown};
 use crate::fault::Fault;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
+/// How much longer an exchange may take than the operation it serves: the operation names the deadline, not the exchange.
+const SLACK: Duration = Duration::from_secs(5);
+/// The events of one reply may add up to this many messages.
+const MESSAGES: u64 = 16;
+/// As long as any session lives.
+const STANDING: Duration = Duration::from_hours(10 * 365 * 24);
+
+/// What a request is answered with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// A reply within the deadline of an operation, in one piece or as events.
+    Reply,
+    /// A stream of changes that may be silent for hours and stands as long as the session. Each event is bounded.
+    Standing,
+}
+
 impl Shared {
+    fn limits(&self, answer: Answer) -> ExchangeLimits {
+        let total = match answer {
+            Answer::Reply => self.timeout.saturating_add(SLACK).min(STANDING),
+            Answer::Standing => STANDING,
+        };
+        let body_bytes = match answer {
+            Answer::Reply => (self.limit as u64).saturating_mul(MESSAGES),
+            Answer::Standing => u64::MAX,
+        };
+        ExchangeLimits {
+            body_bytes,
+            connect: self.timeout.min(STANDING),
+            idle: total,
+            total,
+            ..ExchangeLimits::default()
+        }
+    }
+
     /// A request with its protocol headers and credentials.
     pub(super) async fn request(
         &self,
@@ -20,19 +58,25 @@ impl Shared {
         session: Option<&str>,
         last_event: Option<&str>,
         protocol: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<RequestBuilder, Fault> {
-        let mut request = self.client.request(method, self.url.clone()).header(ACCEPT, BOTH);
-        for (name, value) in protocol {
-            request = request.header(name, value);
-        }
+        answer: Answer,
+    ) -> Result<OutboundRequest, Fault> {
+        let mut request = OutboundRequest::new(method, self.url.clone());
+        request.limits = self.limits(answer);
+        request.headers.insert(ACCEPT, BOTH);
+        request.headers.extend(protocol);
         for (name, value) in [(SESSION_ID, session), (LAST_EVENT_ID, last_event)] {
             if let Some(value) = value {
-                request = request.header(name, HeaderValue::from_str(value).map_err(|_| Fault::Malformed)?);
+                let mut value = HeaderValue::from_str(value).map_err(|_| Fault::Malformed)?;
+                // Whoever knows the id of a session can speak in it.
+                value.set_sensitive(name == SESSION_ID);
+                request.headers.insert(name, value);
             }
         }
-        Ok(match &self.authorization {
-            Authorization::None => request,
-            Authorization::Bearer(value) => request.header(AUTHORIZATION, value.clone()),
+        match &self.authorization {
+            Authorization::None => {}
+            Authorization::Bearer(value) => {
+                request.headers.insert(AUTHORIZATION, value.clone());
+            }
             Authorization::Provider(provider) => {
                 let headers = provider.headers(self.url.as_str()).await.map_err(Fault::Refused)?;
                 for (name, value) in headers {
@@ -40,16 +84,34 @@ impl Shared {
                     let name = HeaderName::try_from(name).map_err(|_| Fault::Unauthorized)?;
                     let mut value = HeaderValue::from_str(value.expose()).map_err(|_| Fault::Unauthorized)?;
                     value.set_sensitive(true);
-                    request = request.header(name, value);
+                    request.headers.insert(name, value);
                 }
-                request
             }
-        })
+        }
+        Ok(request)
     }
-}
 
-/// What a failure to exchange anything means.
-#[expect(clippy::needless_pass_by_value, reason = "used as the function of map_err")]
-pub(super) fn unsent(error: reqwest::Error) -> Fault {
-    if error.is_connect() || error.is_timeout() || error.is_builder() { Fault::Unreachable } else { Fault::Closed }
+    /// Sends a request. Redirects are answers: following one would carry the credentials elsewhere.
+    pub(super) async fn send(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {
+        self.exchange.send(request).await.map_err(|refusal| self.unsent(&refusal))
+    }
+
+    /// What a failure to exchange anything means.
+    fn unsent(&self, refusal: &HttpRefusal) -> Fault {
+        match refusal {
+            HttpRefusal::Connect { .. } | HttpRefusal::Timeout { .. } => Fault::Unreachable,
+            HttpRefusal::Tls { .. } => Fault::Refused(McpRefusal::Tls { endpoint: shown(&self.url) }),
+            HttpRefusal::Destination { reason, .. } => self.not_dialled(reason),
+            HttpRefusal::Url { .. } | HttpRefusal::UnknownProfile { .. } | HttpRefusal::Profile { .. } => {
+                self.not_dialled(refusal.code())
+            }
+            HttpRefusal::TooLarge { .. } => Fault::TooLarge,
+            HttpRefusal::Malformed { .. } => Fault::Malformed,
+            _ => Fault::Closed,
+        }
+    }
+
+    fn not_dialled(&self, reason: &'static str) -> Fault {
+        Fault::Refused(McpRefusal::NotDialled { endpoint: shown(&self.url), reason })
+    }
 }

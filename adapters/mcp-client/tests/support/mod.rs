@@ -9,12 +9,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use scion_domain::config::{EndpointSpec, EndpointTarget};
 use scion_domain::credential::{CredentialRefusal, CredentialRequest, SecretRef};
+use scion_domain::egress::EgressPolicy;
+use scion_domain::http::{HttpProfile, HttpRefusal, OutboundRequest};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonLimits, JsonObject};
 use scion_domain::mcp::{McpRefusal, ToolCall};
 use scion_domain::secret::Secret;
+use scion_http::Dialer;
 use scion_mcp_client::{McpClient, SessionOptions};
-use scion_ports::{CredentialProvider, McpConnector, McpSession};
+use scion_ports::{CredentialProvider, HttpDialer, HttpExchange, InboundResponse, McpConnector, McpSession};
+use tokio::sync::OnceCell;
 
 /// Secrets of the tests, by environment name.
 pub(crate) struct Secrets;
@@ -27,7 +31,7 @@ impl CredentialProvider for Secrets {
             SecretRef::Env { name } if name == "GOOD_TOKEN" => Ok(Secret::new("good-token".to_owned())),
             SecretRef::Env { name } if name == "BAD_TOKEN" => Ok(Secret::new("bad-token".to_owned())),
             SecretRef::OpenBao { .. } => Err(CredentialRefusal::Unavailable { reference }),
-            SecretRef::Env { .. } => Err(CredentialRefusal::Missing { reference }),
+            _ => Err(CredentialRefusal::Missing { reference }),
         }
     }
 }
@@ -40,8 +44,34 @@ pub(crate) fn options() -> SessionOptions {
     SessionOptions { grace: Duration::from_millis(200), ..SessionOptions::default() }
 }
 
+/// The one dialer, opened at the first request.
+pub(crate) struct Dialled {
+    dialer: Dialer,
+    profile: HttpProfile,
+    client: OnceCell<Arc<dyn HttpExchange>>,
+}
+
+impl Dialled {
+    pub(crate) fn new(dialer: Dialer, profile: HttpProfile) -> Arc<Self> {
+        Arc::new(Self { dialer, profile, client: OnceCell::new() })
+    }
+
+    /// For servers on loopback.
+    pub(crate) fn loopback() -> Arc<Self> {
+        let egress = EgressPolicy { allow_loopback: true, ..EgressPolicy::default() };
+        Self::new(Dialer::builder().build(), HttpProfile { egress, ..HttpProfile::default() })
+    }
+}
+
+#[async_trait]
+impl HttpExchange for Dialled {
+    async fn send(&self, request: OutboundRequest) -> Result<InboundResponse, HttpRefusal> {
+        self.client.get_or_try_init(|| self.dialer.open(&self.profile)).await?.send(request).await
+    }
+}
+
 pub(crate) fn client(options: SessionOptions) -> McpClient {
-    McpClient::builder(connector()).credentials(Arc::new(Secrets)).options(options).build()
+    McpClient::builder(connector()).credentials(Arc::new(Secrets)).http(Dialled::loopback()).options(options).build()
 }
 
 pub(crate) fn command(mode: &str) -> EndpointSpec {

@@ -1,5 +1,6 @@
 //! Real HTTP servers on a loopback port.
 #![allow(clippy::unwrap_used, reason = "a test helper may fail its test")]
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

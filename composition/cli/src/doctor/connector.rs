@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use scion::mcp_client::McpClient;
-use scion::ports::{McpConnector as _, McpSession};
+use scion::ports::McpSession;
 use scion::sink::OpenSink;
 use scion_domain::config::{ConnectorConfig, EndpointTarget, endpoint_url};
 use scion_domain::credential::{CredentialRequest, SecretRef};
@@ -38,8 +37,7 @@ pub(super) async fn check(
         findings.wrong(&format!("{name} endpoint.url"), &refusal.into())?;
         return Ok(());
     }
-    let client = McpClient::builder(config.connector.clone()).credentials(connectors::credentials()).build();
-    let session = match client.connect(&config.endpoint).await {
+    let session = match connectors::client(config).connect(&config.endpoint).await {
         Ok(session) => session,
         Err(refusal) => {
             findings.wrong(&format!("{name} server"), &refusal.into())?;

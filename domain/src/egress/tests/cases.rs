@@ -216,6 +216,36 @@ fn a_proxy_is_asked_for_checked_targets_only() {
     assert_eq!(egress.check_connect(&target("http://db.internal/"), None), Err(EgressRefusal::Plaintext));
 }
 
+#[test]
+fn the_endpoint_an_operator_wrote_may_be_private_and_nothing_else_may() {
+    let answers = |endpoint: &str, asked: &str, answer: &str| {
+        let egress = EgressPolicy::for_endpoint(endpoint)?.compile()?;
+        let target = egress.check_url(&url(asked), Plaintext::PrivateOnly)?;
+        egress.check_answers(&target, &[ip(answer)]).map(drop)
+    };
+    let own = |endpoint: &str, answer: &str| answers(endpoint, endpoint, answer);
+    for answer in ["93.184.216.34", "10.0.0.1", "127.0.0.1", "fd00::1"] {
+        assert_eq!(own("https://mcp.Example.:8443/mcp", answer), Ok(()), "{answer}");
+    }
+    assert_eq!(own("http://mcp.internal/mcp", "10.0.0.1"), Ok(()));
+    assert_eq!(own("http://mcp.internal/mcp", "93.184.216.34"), Err(EgressRefusal::Plaintext));
+    for answer in ["169.254.169.254", "fd00:ec2::254", "224.0.0.1", "::ffff:10.0.0.1"] {
+        assert!(own("https://mcp.internal/", answer).is_err(), "{answer}");
+    }
+    assert_eq!(own("http://localhost:8000/mcp", "127.0.0.1"), Ok(()));
+    assert_eq!(own("http://localhost:8000/mcp", "10.0.0.1"), Err(EgressRefusal::NotLoopback));
+    for literal in ["http://127.0.0.1:8000/", "http://[::1]/", "https://10.0.0.1/", "https://93.184.216.34/"] {
+        assert_eq!(own(literal, "0.0.0.0"), Ok(()), "{literal}");
+    }
+    assert_eq!(own("http://93.184.216.34/", "0.0.0.0"), Err(EgressRefusal::Plaintext));
+    assert!(own("https://169.254.169.254/", "0.0.0.0").is_err());
+    assert!(own("https://127.1/", "127.0.0.1").is_err());
+    for asked in ["https://other.internal/", "https://a.localhost/", "https://10.0.0.2/"] {
+        assert!(answers("https://mcp.internal/", asked, "10.0.0.1").is_err(), "{asked}");
+    }
+    assert!(serde_json::from_str::<EgressPolicy>(r#"{"endpoint_host":"x"}"#).is_err());
+}
+
 fn walk(from: &str) -> RedirectWalk {
     RedirectWalk::new(url(from), Plaintext::PrivateOnly, 3, Method::GET, false)
 }
