@@ -144,6 +144,13 @@ pub(crate) struct WatchedTransport {
     end: Arc<End>,
 }
 
+/// An opening that nobody waits for any more leaves no exchange behind.
+impl Drop for WatchedTransport {
+    fn drop(&mut self) {
+        self.end.set(Fault::Closed);
+    }
+}
+
 impl Transport<RoleClient> for WatchedTransport {
     type Error = StreamableHttpError<WireFault>;
 

@@ -83,6 +83,7 @@ async fn measure(rounds: usize, span: Duration) -> std::io::Result<()> {
     let (server, base) = start_server()?;
     // Fails when the process has chosen a provider already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    #[expect(clippy::disallowed_methods, reason = "it is what we are measured against")]
     let bare = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().expect("a client without options");
     let governed = governed(&base).await;
     let exchange = exchange().await;

@@ -1,6 +1,7 @@
 //! The lab does what it says, seen from a plain socket.
 
 #![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
+#![expect(clippy::disallowed_methods, reason = "a test looks at its own servers through a plain socket")]
 
 use std::io;
 use std::time::Duration;

@@ -1,20 +1,26 @@
 //! Reading response bodies within bounds.
 
+use std::sync::Arc;
+
 use futures_util::stream::{self, Stream, StreamExt};
 use scion_domain::http::{Bytes, HttpRefusal, header};
 use scion_ports::InboundResponse;
 
-use crate::fault::Fault;
+use crate::fault::{End, Fault};
 
-/// Reads a whole body of at most `limit` bytes.
-pub(super) async fn whole(mut response: InboundResponse, limit: usize) -> Result<Vec<u8>, Fault> {
+/// Reads a whole body of at most `limit` bytes, until the session ends.
+pub(super) async fn whole(mut response: InboundResponse, limit: usize, end: &End) -> Result<Vec<u8>, Fault> {
     let declared = response.head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     if declared.and_then(|digits| digits.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(Fault::TooLarge);
     }
     let mut body = Vec::new();
     loop {
-        match response.body.chunk().await {
+        let chunk = tokio::select! {
+            chunk = response.body.chunk() => chunk,
+            fault = end.wait() => return Err(fault),
+        };
+        match chunk {
             Ok(None) => return Ok(body),
             Ok(Some(chunk)) if chunk.len() <= limit - body.len() => body.extend_from_slice(&chunk),
             Ok(Some(_)) | Err(HttpRefusal::TooLarge { .. }) => return Err(Fault::TooLarge),
@@ -23,12 +29,19 @@ pub(super) async fn whole(mut response: InboundResponse, limit: usize) -> Result
     }
 }
 
-/// The pieces of a body; the last one may be a refusal.
-pub(super) fn chunks(response: InboundResponse) -> impl Stream<Item = Result<Bytes, HttpRefusal>> + Send {
-    stream::unfold(Some(response.body), |body| async move {
-        let mut body = body?;
-        match body.chunk().await {
-            Ok(Some(chunk)) => Some((Ok(chunk), Some(body))),
+/// The pieces of a body until the session ends; the last one may be a refusal.
+pub(super) fn chunks(
+    response: InboundResponse,
+    end: Arc<End>,
+) -> impl Stream<Item = Result<Bytes, HttpRefusal>> + Send {
+    stream::unfold(Some((response.body, end)), |open| async move {
+        let (mut body, end) = open?;
+        let chunk = tokio::select! {
+            chunk = body.chunk() => chunk,
+            _ = end.wait() => Ok(None),
+        };
+        match chunk {
+            Ok(Some(chunk)) => Some((Ok(chunk), Some((body, end)))),
             Ok(None) => None,
             Err(refusal) => Some((Err(refusal), None)),
         }

@@ -28,7 +28,7 @@ pub(super) fn read(
     shared: Arc<Shared>,
     request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let chunks = bounded_events(chunks(response), shared.limit);
+    let chunks = bounded_events(chunks(response, Arc::clone(&shared.end)), shared.limit);
     let events = SseStream::from_bytes_stream(Box::pin(chunks));
     let state = State { events, shared, request, resumable: false, over: false };
     stream::unfold(state, |mut state| async move {

@@ -60,7 +60,7 @@ impl HttpWire {
         let mut post = shared.request(Method::POST, session, None, headers, answer).await?;
         post.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         post.body = text.into();
-        let response = shared.send(post).await?;
+        let response = shared.deliver(post).await?;
         let status = response.head.status;
         if !status.is_success() {
             let probe = request.is_some_and(|sent| matches!(sent.request, ClientRequest::DiscoverRequest(_)));
@@ -78,7 +78,7 @@ impl HttpWire {
                 Ok(StreamableHttpPostResponse::Sse(stream, given))
             }
             Media::Json => {
-                let text = body::whole(response, shared.limit).await?;
+                let text = body::whole(response, shared.limit, &shared.end).await?;
                 match wire::read(&text, &shared.pending) {
                     Ok(Some(answer)) => Ok(StreamableHttpPostResponse::Json(answer, given)),
                     _ => Err(Fault::Malformed),
@@ -110,7 +110,7 @@ impl HttpWire {
         }
         if media(&response) == Media::Json
             && let Some(request) = request
-            && let Ok(text) = body::whole(response, MAX_ERROR_BODY).await
+            && let Ok(text) = body::whole(response, MAX_ERROR_BODY, &self.0.end).await
             && let Some(answer) = wire::refusal_of(request, &text, &self.0.pending)
         {
             return Ok(answer);
@@ -130,7 +130,7 @@ impl HttpWire {
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         let request = self.0.request(Method::GET, session, last_event, headers, Answer::Standing).await?;
-        let response = self.0.send(request).await?;
+        let response = self.0.deliver(request).await?;
         let status = response.head.status;
         if status == StatusCode::NOT_FOUND && session.is_some() {
             self.0.end.set(Fault::Closed);
@@ -178,7 +178,7 @@ impl StreamableHttpClient for HttpWire {
         custom_headers: Headers,
     ) -> Result<(), Failure> {
         let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers, Answer::Reply).await?;
-        self.0.send(request).await?;
+        self.0.deliver(request).await?;
         Ok(())
     }
 

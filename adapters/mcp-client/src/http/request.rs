@@ -91,9 +91,15 @@ impl Shared {
         Ok(request)
     }
 
-    /// Sends a request. Redirects are answers: following one would carry the credentials elsewhere.
-    pub(super) async fn send(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {
-        self.exchange.send(request).await.map_err(|refusal| self.unsent(&refusal))
+    /// Sends a request and gives it up when the session ends; only the farewell is sent after that. Redirects are answers:
+    /// following one would carry the credentials elsewhere.
+    pub(super) async fn deliver(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {
+        let farewell = request.method == Method::DELETE;
+        tokio::select! {
+            biased;
+            outcome = self.exchange.send(request) => outcome.map_err(|refusal| self.unsent(&refusal)),
+            fault = self.end.wait(), if !farewell => Err(fault),
+        }
     }
 
     /// What a failure to exchange anything means.

@@ -10,6 +10,7 @@ use crate::stage::Stage;
 mod auth;
 mod built_on;
 mod client;
+mod mcp;
 mod openbao;
 mod proxy;
 mod raw;
@@ -97,10 +98,17 @@ pub(crate) const CALLS: &[Calls] = &[
         count: 1,
         paths: &["auth token", "auth discovery", "auth keys", "auth login"],
     },
+    Calls {
+        file: "adapters/mcp-client/src/http/request.rs",
+        count: 1,
+        paths: &["mcp handshake", "mcp listing", "mcp change stream"],
+    },
+    Calls { file: "composition/scion/src/outbound.rs", count: 1, paths: &["endpoint of an operator"] },
 ];
 
 /// Calls of another `send`, with what they are.
 pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[
+    ("adapters/mcp-client/src/http.rs", 1, "hands a message to the protocol library"),
     ("composition/client/src/graphql.rs", 1, "a GraphQL call, which is a call of the client"),
     ("composition/client/src/payments/hook.rs", 1, "takes the header field of a payment"),
 ];
@@ -136,6 +144,10 @@ pub(crate) const PATHS: &[FetchPath] = &[
     auth::DISCOVERY,
     auth::KEYS,
     auth::LOGIN,
+    mcp::HANDSHAKE,
+    mcp::LISTING,
+    mcp::CHANGES,
+    mcp::ENDPOINT,
 ];
 
 /// Paths that drive the dialer itself and not a call of it.
