@@ -166,11 +166,10 @@ impl CompiledEgress {
         let class = AddressClass::of(address);
         match reach {
             Reach::Unchecked => Ok(()),
-            Reach::Listed if AddressClass::may_be_listed(address) => Ok(()),
+            Reach::Listed | Reach::Endpoint | Reach::PlainEndpoint if AddressClass::may_be_listed(address) => Ok(()),
             Reach::Listed => Err(EgressRefusal::NotPrivate { class: class.name() }),
             Reach::Loopback if class == AddressClass::Loopback => Ok(()),
             Reach::Loopback => Err(EgressRefusal::NotLoopback),
-            Reach::Endpoint | Reach::PlainEndpoint if AddressClass::may_be_listed(address) => Ok(()),
             Reach::PlainEndpoint if class == AddressClass::Public => Err(EgressRefusal::Plaintext),
             Reach::Public | Reach::Endpoint | Reach::PlainEndpoint => match class {
                 AddressClass::Public => Ok(()),
