@@ -52,7 +52,9 @@ fn honest(received: &Received) -> Answer {
     let message: Value = serde_json::from_str(&received.text()).unwrap_or_default();
     let id = &message["id"];
     let members = match message["method"].as_str() {
-        Some("server/discover") => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": true}}}),
+        Some("server/discover") => {
+            json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": true}}})
+        }
         Some("tools/list") => json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}),
         Some("subscriptions/listen") => {
             let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
@@ -60,7 +62,8 @@ fn honest(received: &Received) -> Answer {
                 "params": {"_meta": meta, "notifications": message["params"]["notifications"]}});
             let change =
                 json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": meta}});
-            return Answer::ok(format!("data: {heard}\n\ndata: {change}\n\n")).header("content-type", "text/event-stream");
+            return Answer::ok(format!("data: {heard}\n\ndata: {change}\n\n"))
+                .header("content-type", "text/event-stream");
         }
         _ => return Answer::status(202),
     };
