@@ -222,7 +222,7 @@ fn a_tree_with_a_planted_bypass_is_rejected_with_its_place() {
 }
 
 /// The dialer, the lab that attacks it, and the benchmark's bare client may open connections; nobody else here does.
-const DIALERS: [&str; 3] = ["adapters/http", "adapters/mcp-client", "conformance/lab"];
+const DIALERS: [&str; 4] = ["adapters/http", "adapters/mcp-client", "conformance/http-bench", "conformance/lab"];
 
 /// Proves: SDK-CONNECTOR-CONTROL-R017, SDK-CENTRALIZED-CAPABILITIES-R008
 #[test]

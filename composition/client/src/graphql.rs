@@ -78,7 +78,7 @@ impl GraphQlClient {
 
     /// Reads what the server offers, where it allows introspection.
     pub async fn schema(&self) -> Result<SchemaModel, GraphQlFailure> {
-        let answer = self.document(INTROSPECTION)?.send().await?;
+        let answer = self.document(INTROSPECTION)?.run().await?;
         Ok(SchemaModel::read(&answer.data)?)
     }
 
@@ -151,7 +151,7 @@ impl Drop for Reserved<'_> {
 }
 
 /// An operation that is being described.
-#[must_use = "an operation is run by sending it"]
+#[must_use = "an operation does nothing until it is run"]
 #[derive(Clone)]
 pub struct GraphQlCall {
     client: GraphQlClient,
@@ -198,8 +198,8 @@ impl GraphQlCall {
     ///
     /// A query is tried again after 429, 5xx and a throttled answer, within the client's retry policy, retry budget and deadline. A
     /// rejected document or a query error is not. A mutation is tried again only when it certainly was not sent.
-    pub async fn send(self) -> Result<GraphQlAnswer, GraphQlFailure> {
-        self.run(&self.variables).await
+    pub async fn run(self) -> Result<GraphQlAnswer, GraphQlFailure> {
+        self.run_with(&self.variables).await
     }
 
     /// Walks a connection page by page.
@@ -207,7 +207,7 @@ impl GraphQlCall {
         GraphQlPages::new(self, options)
     }
 
-    async fn run(&self, variables: &JsonObject) -> Result<GraphQlAnswer, GraphQlFailure> {
+    async fn run_with(&self, variables: &JsonObject) -> Result<GraphQlAnswer, GraphQlFailure> {
         let inner = &self.client.client.inner;
         let body = self.document.body(variables);
         let mut hasher = DefaultHasher::new();

@@ -248,7 +248,7 @@ fn not_approved(offer: &PaymentOffer) -> PaymentFailure {
     PaymentFailure::Refused { refused }
 }
 
-/// A payment that was made and is to be sent. Dropped unsent it is given back; dropped after [`Paying::send`] its outcome is unknown.
+/// A payment that was made and is to be sent. Dropped unsent it is given back; dropped after [`Paying::field`] its outcome is unknown.
 pub(crate) struct Paying {
     attempt: Attempt,
     header: HeaderName,
@@ -257,7 +257,7 @@ pub(crate) struct Paying {
 
 impl Paying {
     /// The header field, from now on as good as sent.
-    pub(crate) fn send(&mut self) -> (HeaderName, HeaderValue) {
+    pub(crate) fn field(&mut self) -> (HeaderName, HeaderValue) {
         self.attempt.sent = true;
         (self.header.clone(), self.value.clone())
     }

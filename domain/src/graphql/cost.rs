@@ -11,7 +11,7 @@ pub type Cost = u64;
 /// The most points that are believed; what is above counts as this.
 const MAX_POINTS: Cost = 1_000_000_000_000;
 /// The longest wait a budget asks for.
-const MAX_WAIT: Duration = Duration::from_secs(3600);
+const MAX_WAIT: Duration = Duration::from_hours(1);
 
 /// What a server says about cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

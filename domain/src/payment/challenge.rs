@@ -2,7 +2,7 @@
 
 use super::Amount;
 use crate::base64;
-use crate::json::{self, Json, JsonLimits};
+use crate::json::{self, Json, JsonLimits, JsonNumber};
 
 /// The most bytes of a challenge that are read.
 const MAX_BYTES: usize = 64 * 1024;
@@ -65,7 +65,7 @@ impl PaymentChallenge {
         let decoded = header.filter(|text| text.len() <= MAX_BYTES).and_then(decode);
         let limits = JsonLimits { max_bytes: MAX_BYTES, max_depth: 16, max_number_chars: 64 };
         let Ok(value) = json::parse_with(decoded.as_deref().unwrap_or(body), limits) else { return Self::default() };
-        let version = value.get("x402Version").and_then(Json::as_number).and_then(|number| number.as_u64());
+        let version = value.get("x402Version").and_then(Json::as_number).and_then(JsonNumber::as_u64);
         let Some(version @ 1..=2) = version.and_then(|version| u32::try_from(version).ok()) else {
             return Self::default();
         };

@@ -29,6 +29,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "configuration", run: targets::configuration },
     Target { name: "timestamp", run: targets::timestamp },
     Target { name: "secret_reference", run: targets::secret_reference },
+    Target { name: "payment_challenge", run: targets::payment_challenge },
+    Target { name: "graphql_response", run: targets::graphql_response },
     Target { name: "sparql", run: targets::sparql },
     Target { name: "egress", run: targets::egress },
     Target { name: "rate_headers", run: targets::rate_headers },

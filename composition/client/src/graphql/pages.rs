@@ -54,7 +54,7 @@ impl GraphQlPages {
             return Err(GraphQlRefusal::Document { what: "is a mutation, which is not repeated page by page" }.into());
         }
         let variables = state.walk.variables(&self.call.variables, state.cursor.as_deref());
-        let answer = self.call.run(&variables).await?;
+        let answer = self.call.run_with(&variables).await?;
         let (items, next) = state.walk.page(&answer.data)?;
         state.ready.extend(items);
         state.next = match next {

@@ -40,7 +40,7 @@ impl Inner {
         };
         let mut paying = payments.challenged(&head.url, &head.headers, &body, call.payment.as_deref()).await?;
         let mut paid = call.clone();
-        let (name, value) = paying.send();
+        let (name, value) = paying.field();
         paid.headers.insert(name, value);
         let sent = AtomicBool::new(false);
         match self.attempt(&paid, want, deadline, &sent).await {

@@ -44,12 +44,12 @@ impl StoredPayments {
         }
     }
 
-    /// The attempts on behalf of an actor, in the order of time; at most 10,000.
+    /// The attempts on behalf of an actor, in the order of time, to the millisecond; at most 10,000.
     pub async fn by_actor(&self, actor: &str) -> Result<Vec<JsonObject>, StoreRefusal> {
         self.linked("requestedBy", "actor", actor).await
     }
 
-    /// The attempts of a request, in the order of time; at most 10,000.
+    /// The attempts of a request, in the order of time, to the millisecond; at most 10,000.
     pub async fn by_request(&self, request: &str) -> Result<Vec<JsonObject>, StoreRefusal> {
         self.linked("partOfRequest", "request", request).await
     }
