@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use url::Url;
 
 use crate::credential::SecretRef;
+use crate::egress::parse_url;
 use crate::refusals;
 
 refusals! {
@@ -55,14 +55,10 @@ pub struct ProxyProfile {
 impl ProxyProfile {
     /// Parses `http://host:port`; the port is 80 when silent.
     pub fn parse(address: &str) -> Result<Self, ProxyRefusal> {
-        let url = Url::parse(address.trim()).map_err(|_| ProxyRefusal::Address)?;
-        let bare = url.username().is_empty()
-            && url.password().is_none()
-            && url.path() == "/"
-            && url.query().is_none()
-            && url.fragment().is_none();
+        let url = parse_url(address.trim()).map_err(|_| ProxyRefusal::Address)?;
+        let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
         match (url.scheme(), url.host_str(), url.port_or_known_default()) {
-            ("http", Some(host), Some(port)) if bare && port > 0 && address.len() <= 512 => {
+            ("http", Some(host), Some(port)) if bare => {
                 let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
                 Ok(Self { host, port, credentials: None })
             }
@@ -180,6 +176,8 @@ mod tests {
             "https://proxy.corp",
             "socks5://p:1",
             "http://u:pw@p:1",
+            "http://@p:1",
+            "http://127.1:3128",
             "http://p:0",
             "http://p/x",
             "http://p?x",

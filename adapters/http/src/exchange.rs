@@ -17,9 +17,10 @@ use tokio::time::{Instant, sleep_until};
 use crate::connector::{ATTEMPT, Attempt, Connector, PLAINTEXT, Route};
 use crate::{body, failure, head, redirect};
 
-/// The largest head hyper reads at all, in bytes and fields; the limits of a request are at most these.
+/// The largest head hyper reads at all, in bytes and fields; the limits of a request are at most these. hyper does not say
+/// which of the two was exceeded, so its refusal counts as one of bytes.
 const HEAD_BYTES: u32 = 256 * 1024;
-const HEAD_FIELDS: usize = 1024;
+const HEAD_FIELDS: usize = 256;
 /// Idle connections of a host, and how long they are kept.
 const IDLE_CONNECTIONS: usize = 64;
 const IDLE_FOR: Duration = Duration::from_mins(1);

@@ -106,7 +106,7 @@ impl HttpDialer for FlawedDialer {
 #[async_trait]
 impl HttpExchange for FlawedExchange {
     async fn send(&self, mut request: OutboundRequest) -> Result<InboundResponse, HttpRefusal> {
-        const LONG: Duration = Duration::from_secs(60);
+        const LONG: Duration = Duration::from_mins(1);
         let shown = request.url.to_string();
         let limits = &mut request.limits;
         match (self.flaw, &mut request.redirects) {

@@ -15,7 +15,8 @@ refusals! {
         /// The certificate or the handshake was refused.
         Tls { host: String } => "http_tls_failed", PeerMisbehaved, Never,
             "the TLS certificate or handshake of {host} is not acceptable", "name a TLS profile with the right CA for this host";
-        /// A bound of time; `phase` is `connect`, `idle` or `total`. Only before sending is the outcome known.
+        /// A bound of time; `phase` is `connect`, `redirected connect`, `idle` or `total`. Only with `connect` is it certain that
+        /// nothing was sent.
         Timeout { host: String, phase: &'static str } => "http_timeout", Unavailable, Later,
             "{host} took longer than the {phase} limit", "raise the limit, or check the server";
         /// The connection broke after the request went out.

@@ -7,6 +7,7 @@ mod http;
 mod outside;
 mod query;
 mod tokens;
+mod transport;
 
 use std::cmp::Ordering;
 
@@ -28,6 +29,7 @@ pub use http::{link_header, problem, rate_headers};
 pub use outside::{graphql_response, payment_challenge};
 pub use query::sparql;
 pub use tokens::{jwks, jwt, token_response};
+pub use transport::transport_profiles;
 
 fn parsed(data: &[u8]) -> Option<Json> {
     json::parse_with(data, JsonLimits { max_bytes: 1 << 18, ..JsonLimits::DEFAULT }).ok()

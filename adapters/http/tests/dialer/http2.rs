@@ -40,7 +40,7 @@ async fn one_connection_carries_many_exchanges_at_once() {
     let started = Instant::now();
     let all = join_all((0..20).map(|_| whole(&*world.client, hasty(lab.url("/"))))).await;
     assert!(all.iter().all(|one| *one == Ok((200, b"slow".to_vec()))), "{all:?}");
-    assert!(started.elapsed() < Duration::from_millis(550), "they waited for each other");
+    assert!(started.elapsed() < Duration::from_millis(1500), "they waited for each other");
     assert_eq!(lab.connections(), 1);
     assert!(lab.received().iter().all(|received| received.http2));
     assert_eq!(lab.received()[0].header("accept-encoding"), Some("gzip, br, zstd"));
@@ -54,8 +54,8 @@ async fn every_bound_holds() {
     let large = |what, limit| HttpRefusal::TooLarge { host: host(), what, limit };
     for (behaviour, expected) in [
         (Behaviour::EndlessBody, large("body", 1024 * 1024)),
-        (Behaviour::Bomb(vec![Coding::Brotli], 64 << 20), large("body", 1024 * 1024)),
-        (Behaviour::Bomb(vec![Coding::Zstd, Coding::Gzip], 64 << 20), large("body", 1024 * 1024)),
+        (Behaviour::Bomb(vec![Coding::Brotli], 4 << 20), large("body", 1024 * 1024)),
+        (Behaviour::Bomb(vec![Coding::Zstd, Coding::Gzip], 4 << 20), large("body", 1024 * 1024)),
         (Behaviour::ManyHeaders(200), large("headers", 128)),
         (Behaviour::HugeHeader(100 * 1024), large("header bytes", 64 * 1024)),
         (Behaviour::StallBeforeHead, late("idle")),
@@ -65,7 +65,9 @@ async fn every_bound_holds() {
         (Behaviour::ResetBeforeHead, HttpRefusal::Broken { host: host() }),
     ] {
         let lab = world.lab(behaviour.clone()).await;
-        let refused = refusal(&*world.client, hasty(lab.url("/"))).await;
+        let late = matches!(expected, HttpRefusal::Timeout { .. });
+        let request = if late { impatient(lab.url("/")) } else { hasty(lab.url("/")) };
+        let refused = refusal(&*world.client, request).await;
         assert_eq!(refused, expected, "{behaviour:?}");
         assert!(!refused.before_sending());
     }

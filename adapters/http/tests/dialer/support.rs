@@ -67,18 +67,20 @@ pub(crate) fn get(url: Url) -> OutboundRequest {
     OutboundRequest::new(Method::GET, url)
 }
 
-/// A request with short limits.
+/// A request that waits long enough for a busy machine.
 pub(crate) fn hasty(url: Url) -> OutboundRequest {
-    OutboundRequest {
-        limits: ExchangeLimits {
-            body_bytes: 1024 * 1024,
-            connect: Duration::from_millis(200),
-            idle: Duration::from_millis(200),
-            total: Duration::from_millis(600),
-            ..ExchangeLimits::default()
-        },
-        ..get(url)
-    }
+    within(url, [2000, 2000, 5000])
+}
+
+/// A request for tests that wait for its limits.
+pub(crate) fn impatient(url: Url) -> OutboundRequest {
+    within(url, [200, 200, 600])
+}
+
+fn within(url: Url, limits: [u64; 3]) -> OutboundRequest {
+    let [connect, idle, total] = limits.map(Duration::from_millis);
+    let limits = ExchangeLimits { body_bytes: 1024 * 1024, connect, idle, total, ..ExchangeLimits::default() };
+    OutboundRequest { limits, ..get(url) }
 }
 
 /// Sends and reads to the end.
