@@ -119,7 +119,7 @@ async fn a_token_is_renewed_thirty_seconds_early_and_a_failed_refresh_sends_no_h
     assert_eq!(bearer(&sources).await.as_deref(), Some("Bearer access-2"), "30 seconds before it expires");
     // The rotated refresh token is the one that was sent; many callers at once renew once.
     tokio::time::advance(Duration::from_secs(280)).await;
-    let all = futures(&sources).await;
+    let all = at_once(&sources).await;
     assert!(all.iter().all(|token| token.as_deref() == Some("Bearer access-3")), "{all:?}");
     assert_eq!(endpoint.grants.load(Ordering::SeqCst), 3);
     // The authority fails, and the token is over: no header, and a status that says so.
@@ -129,11 +129,11 @@ async fn a_token_is_renewed_thirty_seconds_early_and_a_failed_refresh_sends_no_h
     let status = sources.status().into_iter().find(|status| status.source == "mail").unwrap();
     assert_eq!(status.reason.unwrap().entry().code, "source_credential_not_refreshed");
     endpoint.status.store(200, Ordering::SeqCst);
-    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::advance(Duration::from_mins(1)).await;
     assert_eq!(bearer(&sources).await.as_deref(), Some("Bearer access-4"));
 }
 
-async fn futures(sources: &SourceCredentials) -> Vec<Option<String>> {
+async fn at_once(sources: &SourceCredentials) -> Vec<Option<String>> {
     let (a, b, c) = tokio::join!(bearer(sources), bearer(sources), bearer(sources));
     vec![a, b, c]
 }
