@@ -76,6 +76,7 @@ fn ec_signing(algorithm: Algorithm) -> Option<&'static EcdsaSigningAlgorithm> {
     })
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the library says how it is called")]
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
     let algorithm = *algorithm;
     family_is(algorithm, key.family())?;
@@ -121,6 +122,7 @@ struct RingVerifier {
     key: DecodingKey,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the library says how it is called")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
     family_is(*algorithm, key.family())?;
     Ok(Box::new(RingVerifier { algorithm: *algorithm, key: key.clone() }))

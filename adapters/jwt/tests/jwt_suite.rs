@@ -29,7 +29,7 @@ async fn the_adapter_keeps_the_obligations_of_both_ports() {
     jwt::run(&Real).await.assert_passed();
 }
 
-/// RFC 7515, appendix A.1: the secret there is 64 bytes that are no text, so the token is checked by its parts.
+/// A signature that was made elsewhere.
 #[test]
 fn an_ed25519_token_of_rfc_8037_is_accepted() {
     // RFC 8037, appendix A.4, signs "Example of Ed25519 signing", which is no JSON object: it is refused before its signature.

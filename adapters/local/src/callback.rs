@@ -96,9 +96,10 @@ async fn serve(
     taken: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut head = Secret::new(Vec::with_capacity(2048));
-    let verdict = match read_head(&mut stream, &mut head).await? {
-        false => Verdict::Refuse("431 Request Header Fields Too Large"),
-        true => judge(head.expose(), address),
+    let verdict = if read_head(&mut stream, &mut head).await? {
+        judge(head.expose(), address)
+    } else {
+        Verdict::Refuse("431 Request Header Fields Too Large")
     };
     let (status, text) = match verdict {
         Verdict::Callback(url) => {

@@ -63,7 +63,7 @@ async fn everything_else_is_turned_away() {
         (get(&address, "/"), 404),
         (get(&address, "http://evil.example/callback?code=c"), 404),
         (get("evil.example", "/callback?code=c"), 400),
-        (format!("GET /callback?code=c HTTP/1.1\r\n\r\n"), 400),
+        ("GET /callback?code=c HTTP/1.1\r\n\r\n".to_owned(), 400),
         (format!("GET /callback?code=c HTTP/1.1\r\nHost: {address}\r\nHost: {address}\r\n\r\n"), 400),
         (format!("POST /callback?code=c HTTP/1.1\r\nHost: {address}\r\n\r\n"), 405),
         ("nonsense\r\n\r\n".to_owned(), 400),

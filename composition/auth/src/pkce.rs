@@ -11,7 +11,7 @@ use scion_domain::auth::{
     TokenResponse, parse_issuer,
 };
 use scion_domain::credential::SecretSource;
-use scion_domain::id::ConnectorName;
+use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::secret::Secret;
 use scion_domain::work::StoredTokens;
 use scion_ports::{
@@ -56,9 +56,8 @@ pub fn account_of(connector: &str, config: &Pkce, caller: &str) -> String {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part.as_bytes());
     }
-    let digest: [u8; 32] = hasher.finalize().into();
-    let short: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}.{short}", config.token_ref)
+    let digest = Digest256::from_bytes(hasher.finalize().into()).to_hex();
+    format!("{}.{}", config.token_ref, &digest[..32])
 }
 
 struct Open {
@@ -162,7 +161,7 @@ impl PkceAuthManager {
         PkceBinding {
             connector: self.connector.as_str().to_owned(),
             caller: self.connector.as_str().to_owned(),
-            operation: scion_domain::id::Digest256::ZERO,
+            operation: Digest256::ZERO,
             challenge_ref: scion_domain::base64::encode_url(&reference),
             grant_ref: None,
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::AuthRefusal;
-use crate::credential::SecretRef;
+use crate::credential::{ReferenceRefusal, SecretRef};
 
 /// A secret reference, or the fact that there is none. A text that is not a reference is dropped at once: it may be the secret
 /// itself, and a declaration is printed and stored.
@@ -55,6 +55,19 @@ impl<'de> Deserialize<'de> for SecretSlot {
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<SecretSlot, E> {
                 SecretRef::parse(text).map(SecretSlot::from).map_err(E::custom)
+            }
+
+            // A secret of digits is read as a number, and the error of its type would repeat it.
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<SecretSlot, E> {
+                Err(E::custom(ReferenceRefusal::NotAReference))
+            }
+
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<SecretSlot, E> {
+                Err(E::custom(ReferenceRefusal::NotAReference))
+            }
+
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<SecretSlot, E> {
+                Err(E::custom(ReferenceRefusal::NotAReference))
             }
         }
         deserializer.deserialize_str(Text)

@@ -67,7 +67,8 @@ fn client(state: &mut State, received: &Received, fields: &Fields, jwt: &dyn Jwt
         let read = UnverifiedJwt::read(assertion, &allowed).ok()?;
         jwt.verify(&read, VerifyKey::Pem(pem)).ok()?;
         let claim = |name: &str| read.claims.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-        let expires = read.claims.get("exp").and_then(Json::as_number).and_then(|exp| exp.as_u64())?;
+        let expires =
+            read.claims.get("exp").and_then(Json::as_number).and_then(scion_domain::json::JsonNumber::as_u64)?;
         let endpoint = format!("{}/token", state.issuer);
         let good = claim("iss") == id && claim("sub") == id && claim("aud") == endpoint && expires >= now();
         // A second use is a theft.

@@ -122,6 +122,7 @@ pub enum Twist {
 
 /// What a test wants to go wrong.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Knobs {
     /// Paths that answer a status and nothing else.
     pub down: Vec<(String, u16)>,

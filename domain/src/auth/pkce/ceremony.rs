@@ -228,13 +228,11 @@ impl Ceremony {
 
     /// A phase failed.
     pub fn fail(&mut self, refusal: PkceRefusal) -> PkceRefusal {
-        match &self.phase {
-            Phase::Ended(first) => first.clone(),
-            _ => {
-                self.phase = Phase::Ended(refusal.clone());
-                refusal
-            }
+        if let Phase::Ended(first) = &self.phase {
+            return first.clone();
         }
+        self.phase = Phase::Ended(refusal.clone());
+        refusal
     }
 
     /// The tokens are kept. Only now the login is ready.
