@@ -1,4 +1,5 @@
 //! The callback listener on real sockets, and the browser launcher.
+#![allow(clippy::disallowed_methods, reason = "the tests are the browser")]
 #![allow(clippy::unwrap_used, reason = "a test helper that panics fails its test")]
 
 use std::time::Duration;

@@ -70,6 +70,7 @@ impl<'de> Deserialize<'de> for SecretSlot {
                 Err(E::custom(ReferenceRefusal::NotAReference))
             }
         }
-        deserializer.deserialize_str(Text)
+        // Not `deserialize_str`: buffered formats then refuse a number themselves, and repeat it.
+        deserializer.deserialize_any(Text)
     }
 }
