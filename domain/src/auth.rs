@@ -11,6 +11,7 @@ mod jwks;
 mod jwt;
 mod key_cache;
 mod kinds;
+mod logins;
 mod material;
 mod pkce;
 mod profile;
@@ -28,10 +29,8 @@ pub use grant::{ClientProof, FormRequest, Grant, about_token, assertion_claims, 
 pub use jwks::{IssuerKey, KeySet, MAX_JWKS_BYTES, MAX_KEYS, PublicKey};
 pub use jwt::{JwtRefusal, MAX_JWT_BYTES, MIN_HMAC_BYTES, UnverifiedJwt};
 pub use key_cache::{FRESH_MS, INTERVAL_MS, KeyCache, KeyStep, STALE_MS};
-pub use kinds::{
-    ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, LoginBody, NoAuth, Pkce, RedirectMode,
-    RefreshToken, SessionLogin, SessionToken, TokenExchange,
-};
+pub use kinds::{ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, NoAuth, RefreshToken, TokenExchange};
+pub use logins::{LoginBody, Pkce, RedirectMode, SessionLogin, SessionToken};
 pub use material::AuthMaterial;
 pub use pkce::{
     Ceremony, CeremonySeed, CodeExchange, MAX_REDIRECT_BYTES, PersistReceipt, PkceAuthResult, PkceBinding,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{
-    ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, NoAuth, Pkce, RedirectMode, RefreshToken,
-    SessionLogin, SessionToken, TokenExchange,
+    ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, NoAuth, RefreshToken, TokenExchange,
 };
+use super::logins::{Pkce, RedirectMode, SessionLogin, SessionToken};
 use super::profile::TokenForm;
 use super::slot::SecretSlot;
 use super::url::{AuthUrl, issuer};
