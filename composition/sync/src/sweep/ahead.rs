@@ -109,23 +109,18 @@ impl Pages<'_> {
             shaped: Ok(Shaped::default()),
             waiting: None,
         };
-        prepared.shaped = match check(&prepared) {
-            Err(refusal) => Err(refusal),
-            Ok(()) => {
-                let candidates = self.shaper.candidates(records, relationships);
-                let live_stubs = self.want(&candidates, &prepared, resumed);
-                let shared = before.is_some_and(|before| before.iter().any(|id| prepared.ids.contains(id)));
-                let changed = match live_stubs {
-                    Err(refusal) => Err(refusal),
-                    Ok(live_stubs) if shared => {
-                        prepared.waiting = Some(candidates);
-                        Ok(Shaped { live_stubs, ..Shaped::default() })
-                    }
-                    Ok(live_stubs) => self.changed(candidates, live_stubs).await,
-                };
-                changed
+        let shared = before.is_some_and(|before| before.iter().any(|id| prepared.ids.contains(id)));
+        prepared.shaped = async {
+            check(&prepared)?;
+            let candidates = self.shaper.candidates(records, relationships);
+            let live_stubs = self.want(&candidates, &prepared, resumed)?;
+            if shared {
+                prepared.waiting = Some(candidates);
+                return Ok(Shaped { live_stubs, ..Shaped::default() });
             }
-        };
+            self.changed(candidates, live_stubs).await
+        }
+        .await;
         Ok(prepared)
     }
 
