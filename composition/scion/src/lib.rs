@@ -6,6 +6,7 @@
 //!
 //! - [`domain`] and [`ports`]: models, refusals, and the traits an embedder implements;
 //! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
+//! - [`http`](mod@http): calls to vendor APIs through the governed client;
 //! - [`content`]: content folders found by convention;
 //! - [`sync`]: from a connector's sources to a durable graph;
 //! - [`sink`]: durable graphs by name;
@@ -15,6 +16,8 @@
 //! repository a whole one. To run a sync inside your own program, see [`sync::Supervisor`]; to add a store, [`sink`].
 
 pub mod content;
+#[cfg(feature = "http")]
+pub mod http;
 mod outbound;
 #[cfg(feature = "mcp-server")]
 mod run;
@@ -30,8 +33,6 @@ pub use scion_sync as sync;
 
 #[cfg(feature = "embedded")]
 pub use scion_embedded as embedded;
-#[cfg(feature = "http")]
-pub use scion_http as http;
 #[cfg(feature = "mcp-client")]
 pub use scion_mcp_client as mcp_client;
 #[cfg(feature = "mcp-server")]
