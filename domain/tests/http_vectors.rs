@@ -12,7 +12,7 @@ use scion_domain::http::{
     HttpRefusal, Method, Problem, RateSnapshot, ResponseRefusal, RetryRules, StatusCode, is_idempotent,
     is_retryable_status, problem_of_exchange, retry_after, throttle_wait,
 };
-use scion_domain::json::{Json, to_compact};
+use scion_domain::json::{Json, JsonNumber, to_compact};
 use scion_domain::retry::{Attempt, Backoff, Decision, GiveUp, RetryPolicy};
 use scion_domain::time::Timestamp;
 use support::{Case, Vectors};
@@ -247,9 +247,10 @@ fn a_policy_with_an_impossible_number_is_refused() {
         let span = |name: &str, default: f64| {
             Duration::try_from_secs_f64(input.get(name).map_or(default, float)).map_err(|_| "not a duration")
         };
-        let attempts = input.get("max_attempts").map_or(3.0, float);
+        let attempts = input.get("max_attempts").and_then(Json::as_number).map_or(Some(3), JsonNumber::as_u64);
         let policy = span("backoff_base", 0.5).and_then(|base| {
-            let (attempts, longest) = (attempts as u32, span("max_backoff", 30.0)?);
+            let attempts = u32::try_from(attempts.unwrap()).unwrap();
+            let longest = span("max_backoff", 30.0)?;
             RetryPolicy::new(attempts, base, longest, Duration::from_mins(2)).map_err(|_| "refused")
         });
         if input.get("backoff_factor").is_some() {

@@ -14,8 +14,8 @@ pub struct AirGap {
 
 impl AirGap {
     /// Exact host names or addresses, without ports and brackets; none at all means that nothing is reached.
-    pub fn new(inner: Arc<dyn HttpDialer>, hosts: Vec<String>) -> Self {
-        let plain = |host: &String| host.trim().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+    pub fn new<S: AsRef<str>>(inner: Arc<dyn HttpDialer>, hosts: &[S]) -> Self {
+        let plain = |host: &S| host.as_ref().trim().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
         Self { inner, hosts: hosts.iter().map(plain).collect() }
     }
 }

@@ -234,7 +234,7 @@ impl ClientBuilder {
         options.check()?;
         let exchange = match self.air_gap {
             None => ports.dialer.open(&options.profile).await?,
-            Some(hosts) => AirGap::new(ports.dialer.clone(), hosts).open(&options.profile).await?,
+            Some(hosts) => AirGap::new(ports.dialer.clone(), &hosts).open(&options.profile).await?,
         };
         let auth = match &self.auth {
             AuthDeclaration::NoAuth(_) => None,

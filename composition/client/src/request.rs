@@ -74,6 +74,7 @@ impl Request {
     }
 
     /// Adds a query parameter.
+    #[expect(clippy::needless_pass_by_value, reason = "an author writes numbers and texts here, not references")]
     pub fn query(mut self, name: &str, value: impl ToString) -> Self {
         self.call.url.query_pairs_mut().append_pair(name, &value.to_string());
         self

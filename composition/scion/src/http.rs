@@ -38,7 +38,7 @@ use serde::Serialize;
 pub use scion_auth::OutboundAuth;
 pub use scion_client::{
     AirGap, ClientBuilder, ClientPorts, ClientRefusal, Cursor, Envelope, GovernedClient, LinkHeader, NextUrl, Offset,
-    Paged, Pacing, PageNumber, Rate, RateSnapshot, Request, Response, RunFailure, Runner, SafeCall, SinceId, pages,
+    Pacing, PageNumber, Paged, Rate, RateSnapshot, Request, Response, RunFailure, Runner, SafeCall, SinceId, pages,
     per_minute, per_second,
 };
 pub use scion_domain::auth::{
@@ -81,7 +81,11 @@ impl BuildClient for ClientBuilder {
 }
 
 /// Posts JSON to a URL that is not a client's own, over [`system_ports`]; see [`scion_client::safe_post_json`].
-pub async fn safe_post_json<T: Serialize + ?Sized>(url: &str, body: &T, call: &SafeCall) -> Result<Json, ClientRefusal> {
+pub async fn safe_post_json<T: Serialize + ?Sized>(
+    url: &str,
+    body: &T,
+    call: &SafeCall,
+) -> Result<Json, ClientRefusal> {
     scion_client::safe_post_json(system_ports(), url, body, call).await
 }
 

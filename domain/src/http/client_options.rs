@@ -123,7 +123,7 @@ fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
         return Err(bad("leads to another origin"));
     }
     let in_path = path.split(['?', '#']).next().unwrap_or_default();
-    if !whole && dotted(in_path) || !whole && !url.path().starts_with(base.path()) {
+    if !whole && (dotted(in_path) || !url.path().starts_with(base.path())) {
         return Err(bad("leads out of the base URL"));
     }
     url.set_fragment(None);
@@ -140,8 +140,7 @@ fn dotted(path: &str) -> bool {
 
 /// A header field an author may set.
 pub fn checked_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), CallRefusal> {
-    let bad =
-        |what| CallRefusal::Header { name: name.chars().filter(|c| c.is_ascii_graphic()).take(64).collect(), what };
+    let bad = |what| CallRefusal::Header { name: name.chars().filter(char::is_ascii_graphic).take(64).collect(), what };
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("is not a header name"))?;
     if OWN.contains(&header.as_str()) || header.as_str().starts_with("proxy-") {
         return Err(bad("is set by the client itself"));

@@ -58,12 +58,12 @@ impl Turns {
     pub fn reserve(&mut self, now: Duration, at_most: Duration) -> Result<Duration, Duration> {
         let from = now.max(self.paused_until);
         let Some(rate) = self.rate else {
-            let wait = from - now;
+            let wait = from.saturating_sub(now);
             return if wait > at_most { Err(wait) } else { Ok(wait) };
         };
         let credit = rate.interval.saturating_mul(rate.burst - 1);
         let start = from.max(self.next.saturating_sub(credit));
-        let wait = start - now;
+        let wait = start.saturating_sub(now);
         if wait > at_most {
             return Err(wait);
         }

@@ -51,11 +51,11 @@ impl Problem {
             return Self::of_status(status);
         }
         let limits = JsonLimits { max_bytes: Self::MAX_BODY, max_depth: 16, ..JsonLimits::DEFAULT };
-        let members = match parse_with(body, limits) {
-            Ok(Json::Object(members)) => members,
-            _ => return Self { malformed: true, ..Self::of_status(status) },
+        let read = match parse_with(body, limits) {
+            Ok(Json::Object(members)) => Self::from_members(status, members),
+            _ => None,
         };
-        Self::from_members(status, members).unwrap_or_else(|| Self { malformed: true, ..Self::of_status(status) })
+        read.unwrap_or_else(|| Self { malformed: true, ..Self::of_status(status) })
     }
 
     fn from_members(status: StatusCode, mut members: JsonObject) -> Option<Self> {

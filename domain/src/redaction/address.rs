@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use url::Position;
+
 use super::{URL_MARKER, is_sensitive_header, is_sensitive_name};
 use crate::http::{HeaderMap, Url};
 
 /// A URL without user info and fragment, its sensitive query values replaced. A relative reference stays relative; what is not a
 /// URL but may hide user info is shown as the marker.
 pub fn redact_url(text: &str) -> String {
-    let text = text.trim();
+    let printable: String = text.chars().filter(|c| !c.is_control()).collect();
+    let text = printable.trim();
     let fallback = Url::parse("https://redacted.invalid");
     if let Ok(mut url) = Url::parse(text) {
         if url.cannot_be_a_base() {
@@ -22,11 +25,10 @@ pub fn redact_url(text: &str) -> String {
         url.set_fragment(None);
         let query = url.query().map(redact_query);
         url.set_query(query.as_deref());
-        // A port that was written stays visible: it says where a request went.
-        return with_written_port(text, &url);
+        return as_written(text, &url);
     }
     let Ok(base) = fallback else { return URL_MARKER.to_owned() };
-    let path = text.split(['?', '#']).next().unwrap_or("");
+    let path = text.split(['?', '#']).next().unwrap_or("").trim_end();
     if path.contains('@') || path.contains(':') || text.starts_with("//") || base.join(text).is_err() {
         return URL_MARKER.to_owned();
     }
@@ -34,29 +36,20 @@ pub fn redact_url(text: &str) -> String {
     query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"))
 }
 
-/// The parser drops the default port; a reader should see what was written.
-fn with_written_port(written: &str, url: &Url) -> String {
+/// The URL as it was written: with its default port, which the parser drops, and without the `/` it adds to an empty path.
+fn as_written(written: &str, url: &Url) -> String {
+    let after_scheme = written.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+    let Some(rest) = after_scheme else { return url.to_string() };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let default = match url.scheme() {
         "http" => ":80",
         "https" => ":443",
-        _ => return shown(written, url),
+        _ => "",
     };
-    let authority = written.split_once("//").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
-    if url.port().is_some() || !authority.ends_with(default) {
-        return shown(written, url);
-    }
-    let Some(host) = url.host_str() else { return shown(written, url) };
-    shown(written, url).replacen(host, &format!("{host}{default}"), 1)
-}
-
-/// The parser adds a `/` to an empty path; a reader should not see what was not written.
-fn shown(written: &str, url: &Url) -> String {
-    let rest = written.split_once("//").map_or("", |(_, rest)| rest);
-    let text = url.to_string();
-    if url.path() == "/" && url.query().is_none() && !rest.contains('/') {
-        return text.trim_end_matches('/').to_owned();
-    }
-    text
+    let port = if url.port().is_none() && authority.ends_with(default) { default } else { "" };
+    let tail = &url[Position::AfterPort..];
+    let tail = if rest.len() == authority.len() { tail.strip_prefix('/').unwrap_or(tail) } else { tail };
+    format!("{}{port}{tail}", &url[..Position::AfterPort])
 }
 
 fn redact_query(query: &str) -> String {

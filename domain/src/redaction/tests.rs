@@ -74,6 +74,11 @@ fn what_the_vectors_do_not_say() {
     assert_eq!(redact_log_text("ab abc", &["ab", "abc"]), "***REDACTED*** ***REDACTED***");
     assert_eq!(redact_url("mailto:someone@a.example?token=1"), "mailto:REDACTED");
     assert_eq!(redact_url("//user:pass@a.example/p"), "REDACTED");
+    for kept in ["http://a.example", "http://[::1]:80", "https://a.example:443?q=1", "https://a.example/"] {
+        assert_eq!(redact_url(&redact_url(kept)), redact_url(kept), "{kept}");
+    }
+    assert_eq!(redact_url("http://a.example:80"), "http://a.example:80");
+    assert_eq!(redact_url("http:/a:80/b"), "http://a/b");
     assert_eq!(redact_url("https://a.example:443/p"), "https://a.example:443/p");
     let mut marked = HeaderValue::from_static("x");
     marked.set_sensitive(true);
