@@ -10,7 +10,7 @@ mod hook;
 mod ledger;
 mod recorder;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,7 +130,7 @@ impl Payments {
         let mut id = [0; 16];
         self.ports.entropy.fill(&mut id);
         PaymentRecord {
-            transaction_id: id.iter().map(|byte| format!("{byte:02x}")).collect(),
+            transaction_id: hex(&id),
             amount: None,
             currency: None,
             payee: None,
@@ -241,6 +241,14 @@ impl Payments {
             state = context.approvals.state(&request.digest).await.map_err(unusable)?;
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn not_approved(offer: &PaymentOffer) -> PaymentFailure {

@@ -100,7 +100,8 @@ fn switch(here: Cursor<'_>) -> Option<Rule> {
     let off = matches!(given.as_str(), "false" | "0" | "no" | "off");
     let on = matches!(given.as_str(), "true" | "1" | "yes" | "on");
     // `0.5` and `False == x` are no values of a switch; a comparison is not an assignment.
-    let whole = !(here.is(value + 1, b'=') && here.is(value + 2, b'=')) && !here.is(value + 1, b'.');
+    let compared = here.is(value + 1, b'=') && here.is(value + 2, b'=');
+    let whole = !compared && !here.is(value + 1, b'.');
     if whole && ((verify && off) || (insecure && on)) {
         return Some(Rule::VerificationOff);
     }

@@ -32,8 +32,7 @@ impl Reader<'_> {
 
     fn skip(&mut self, bytes: usize) {
         let end = (self.at + bytes).min(self.bytes.len());
-        let lines = self.bytes[self.at..end].iter().filter(|byte| **byte == b'\n').count();
-        self.line += u32::try_from(lines).unwrap_or(u32::MAX);
+        self.line = self.bytes[self.at..end].iter().fold(self.line, |line, byte| line + u32::from(*byte == b'\n'));
         self.at = end;
     }
 

@@ -40,11 +40,11 @@ impl Ledger {
     }
 
     async fn read(&self) -> Result<(Option<u64>, PaymentDay), PaymentFailure> {
-        let entry = self.store.get(NAMESPACE, &self.key).await.map_err(unusable)?;
+        let entry = self.store.get(NAMESPACE, &self.key).await.map_err(|refusal| unusable(&refusal))?;
         let stored = match &entry {
             None => None,
             // What cannot be read may be money spent; it is not overwritten.
-            Some(entry) => Some(PaymentDay::from_bytes(&entry.value).ok_or_else(|| unusable(StoreRefusal::Corrupt))?),
+            Some(entry) => Some(PaymentDay::from_bytes(&entry.value).ok_or_else(|| unusable(&StoreRefusal::Corrupt))?),
         };
         let day = PaymentDay::at(stored, self.clock.unix_millis());
         Ok((entry.map(|entry| entry.version), day))
@@ -61,10 +61,10 @@ impl Ledger {
             match self.store.compare_and_swap(NAMESPACE, &self.key, version, &next.to_bytes()).await {
                 Ok(_) => return Ok(Some(next)),
                 Err(StoreRefusal::Conflict { .. }) => {}
-                Err(refusal) => return Err(unusable(refusal)),
+                Err(refusal) => return Err(unusable(&refusal)),
             }
         }
-        Err(unusable(StoreRefusal::Conflict { key: self.key.clone() }))
+        Err(unusable(&StoreRefusal::Conflict { key: self.key.clone() }))
     }
 
     /// Spent and reserved today.
@@ -74,13 +74,11 @@ impl Ledger {
 
     /// Sets an amount aside, or refuses because the day's limit would be passed.
     pub(super) async fn reserve(&self, amount: Amount, budget: &PaymentBudget) -> Result<Reservation, PaymentFailure> {
-        match self.change(|day| day.reserve(amount, budget.per_day)).await? {
-            Some(day) => Ok(Reservation { day: day.day, amount }),
-            None => {
-                let (currency, limit) = (budget.currency.clone(), PaymentLimit::PerDay);
-                Err(PaymentFailure::Refused { refused: PaymentRefused::OverBudget { amount, currency, limit } })
-            }
-        }
+        let Some(day) = self.change(|day| day.reserve(amount, budget.per_day)).await? else {
+            let (currency, limit) = (budget.currency.clone(), PaymentLimit::PerDay);
+            return Err(PaymentRefused::OverBudget { amount, currency, limit }.into());
+        };
+        Ok(Reservation { day: day.day, amount })
     }
 
     /// Gives back what was set aside and certainly not spent.
@@ -89,6 +87,6 @@ impl Ledger {
     }
 }
 
-fn unusable(refusal: StoreRefusal) -> PaymentFailure {
+fn unusable(refusal: &StoreRefusal) -> PaymentFailure {
     PaymentFailure::Ledger { code: refusal.code() }
 }

@@ -34,10 +34,9 @@ impl HttpExchange for Shop {
         let (price, fate) = (parts.next().unwrap_or("1"), parts.next().unwrap_or("0"));
         let paid = request.headers.contains_key("x-payment");
         let (status, body) = match (paid, fate) {
-            (false, _) => (StatusCode::PAYMENT_REQUIRED, challenge(price)),
             (true, "1") => return Err(HttpRefusal::Broken { host }),
             (true, "2") => return Err(HttpRefusal::Connect { host }),
-            (true, "3") => (StatusCode::PAYMENT_REQUIRED, challenge(price)),
+            (false, _) | (true, "3") => (StatusCode::PAYMENT_REQUIRED, challenge(price)),
             (true, _) => (StatusCode::OK, "{}".to_owned()),
         };
         let head = ResponseHead { status, headers: HeaderMap::new(), url: request.url, redirects: 0 };
