@@ -7,6 +7,7 @@
 
 mod egress;
 mod paths;
+mod pool;
 mod random_walk;
 mod sources;
 mod stage;
