@@ -96,7 +96,16 @@ pub(crate) const CALLS: &[Calls] = &[
     Calls {
         file: "composition/auth/src/authority.rs",
         count: 1,
-        paths: &["auth token", "auth discovery", "auth keys", "auth login"],
+        paths: &[
+            "auth token",
+            "auth discovery",
+            "auth keys",
+            "auth login",
+            "auth refresh",
+            "auth exchange",
+            "auth key discovery",
+            "auth login by cookie",
+        ],
     },
     Calls {
         file: "adapters/mcp-client/src/http/request.rs",
@@ -148,6 +157,10 @@ pub(crate) const PATHS: &[FetchPath] = &[
     mcp::LISTING,
     mcp::CHANGES,
     mcp::ENDPOINT,
+    auth::REFRESH,
+    auth::EXCHANGE,
+    auth::KEY_DISCOVERY,
+    auth::COOKIE,
 ];
 
 /// Paths that drive the dialer itself and not a call of it.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use scion_auth::{Authority, IssuerKeys, IssuerMetadata, OutboundAuth};
 use scion_conformance::fixtures::keys as fixtures;
 use scion_domain::auth::{
-    AuthDeclaration, ClaimRules, ClientAuth, ClientCredentials, JwtAlgorithm, SessionLogin, parse_issuer,
+    AuthDeclaration, ClaimRules, ClientAuth, ClientCredentials, JwtAlgorithm, RefreshToken, SessionLogin,
+    TokenExchange, parse_issuer,
 };
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject};
@@ -44,6 +45,12 @@ pub(crate) const DISCOVERY: FetchPath = FetchPath {
     ..AUTHORITY
 };
 
+pub(crate) const REFRESH: FetchPath =
+    FetchPath { name: "auth refresh", run: |stage| Box::pin(refresh(stage)), ..AUTHORITY };
+
+pub(crate) const EXCHANGE: FetchPath =
+    FetchPath { name: "auth exchange", run: |stage| Box::pin(exchange(stage)), ..AUTHORITY };
+
 pub(crate) const KEYS: FetchPath = FetchPath {
     name: "auth keys",
     prologue: discovered,
@@ -56,6 +63,26 @@ pub(crate) const LOGIN: FetchPath = FetchPath {
     name: "auth login",
     honest: Some(|_, _| Answer::json(&json!({ "data": { "token": "session" } }))),
     run: |stage| Box::pin(login(stage)),
+    ..AUTHORITY
+};
+
+/// The document that names the key set; a key set is fetched without a credential, from wherever it says.
+pub(crate) const KEY_DISCOVERY: FetchPath = FetchPath {
+    name: "auth key discovery",
+    prologue: no_prologue,
+    leads: Some(|stage, target| {
+        let mut document = document(stage, &format!("{}/token", issuer(stage)));
+        document["jwks_uri"] = json!(target);
+        Answer::json(&document)
+    }),
+    honest: Some(|received, stage| discovered(received, stage).unwrap_or_else(key_set)),
+    ..KEYS
+};
+
+pub(crate) const COOKIE: FetchPath = FetchPath {
+    name: "auth login by cookie",
+    honest: Some(|_, _| Answer::redirect(303, "/home").header("set-cookie", "lab-session=fresh; Path=/; HttpOnly")),
+    run: |stage| Box::pin(cookie(stage)),
     ..AUTHORITY
 };
 
@@ -103,6 +130,21 @@ async fn token(stage: Stage) -> Outcome {
 async fn discovery(stage: Stage) -> Outcome {
     let client = ClientCredentials::issuer(&issuer(&stage), "client").env("S").client_auth(ClientAuth::Basic);
     material(stage, client).await
+}
+
+async fn refresh(stage: Stage) -> Outcome {
+    let token = RefreshToken::token_url(stage.base.as_str(), "client").env("R").client_secret("env://S");
+    material(stage, token).await
+}
+
+async fn exchange(stage: Stage) -> Outcome {
+    let exchange = TokenExchange::token_url(stage.base.as_str(), "client", "vendor").env("S");
+    scion_auth::with_caller_token(Secret::new(SECRET.to_owned()), material(stage, exchange)).await
+}
+
+async fn cookie(stage: Stage) -> Outcome {
+    let login = SessionLogin::cookie(stage.base.as_str(), "lab-session").env("password", "S").form();
+    material(stage, login).await
 }
 
 async fn login(stage: Stage) -> Outcome {
