@@ -116,11 +116,8 @@ pub(crate) const CALLS: &[Calls] = &[
 ];
 
 /// Calls of another `send`, with what they are.
-pub(crate) const NO_FETCHES: &[(&str, usize, &str)] = &[
-    ("adapters/mcp-client/src/http.rs", 1, "hands a message to the protocol library"),
-    ("composition/client/src/graphql.rs", 1, "a GraphQL call, which is a call of the client"),
-    ("composition/client/src/payments/hook.rs", 1, "takes the header field of a payment"),
-];
+pub(crate) const NO_FETCHES: &[(&str, usize, &str)] =
+    &[("adapters/mcp-client/src/http.rs", 1, "hands a message to the protocol library")];
 
 /// Every fetch path.
 pub(crate) const PATHS: &[FetchPath] = &[

@@ -66,7 +66,7 @@ pub(crate) const PAYMENT: FetchPath = FetchPath {
 async fn query(stage: Stage) -> Outcome {
     let graphql = GraphQlClient::new(client(&stage, Key::Header).await?, "/graphql");
     let call = graphql.document("query { viewer { name } }").map_err(|failure| text(&failure))?;
-    call.send().await.map(|answer| format!("{answer:?}")).map_err(|failure| text(&failure))
+    call.run().await.map(|answer| format!("{answer:?}")).map_err(|failure| text(&failure))
 }
 
 async fn connection(stage: Stage) -> Outcome {
