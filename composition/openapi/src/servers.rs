@@ -1,0 +1,98 @@
+//! Server addresses with variables.
+
+use std::collections::BTreeMap;
+
+use scion_domain::json::{Json, JsonObject};
+use scion_domain::openapi::SetupRefusal;
+
+/// One server of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerTemplate {
+    /// The address, with variables in braces. It may be relative: then the caller has to know the host.
+    pub url: String,
+    /// The variables.
+    pub variables: BTreeMap<String, ServerVariable>,
+}
+
+/// One variable of a server address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerVariable {
+    /// Its value when nothing else is said.
+    pub default: Option<String>,
+    /// The values it may have; empty for any.
+    pub choices: Vec<String>,
+}
+
+impl ServerTemplate {
+    /// The address with its variables filled in. [`SetupRefusal::Variable`] for one without a value, for a value that is not
+    /// one of its choices, and for characters that would lead to another host.
+    pub fn fill(&self, values: &BTreeMap<String, String>) -> Result<String, SetupRefusal> {
+        let mut out = String::new();
+        let mut rest = self.url.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            let (name, tail) = after.split_once('}').unwrap_or((after, ""));
+            let refuse = || SetupRefusal::Variable { name: crate::text::shortened(name, 64) };
+            let variable = self.variables.get(name);
+            let default = variable.and_then(|variable| variable.default.as_ref());
+            let value = values.get(name).or(default).ok_or_else(refuse)?;
+            let listed = variable.is_none_or(|known| known.choices.is_empty() || known.choices.contains(value));
+            let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | ':' | '/'));
+            let whole_address = before.is_empty() && out.is_empty();
+            if !listed || !plain || (value.contains("//") && !whole_address) {
+                return Err(refuse());
+            }
+            out.push_str(before);
+            out.push_str(value);
+            rest = tail;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}
+
+pub(crate) fn read(list: Option<&Json>) -> Vec<ServerTemplate> {
+    list.and_then(Json::as_array).unwrap_or_default().iter().take(64).filter_map(one).collect()
+}
+
+fn one(server: &Json) -> Option<ServerTemplate> {
+    let url = server.get("url").and_then(Json::as_str).filter(|url| url.len() <= 2048)?;
+    let variables = server.get("variables").and_then(Json::as_object).into_iter().flatten().take(32);
+    let variables = variables.map(|(name, variable)| {
+        let text = |value: &Json| match value {
+            Json::String(text) => Some(text.chars().take(256).collect::<String>()),
+            Json::Number(number) => Some(number.as_text().to_owned()),
+            _ => None,
+        };
+        let choices = variable.get("enum").and_then(Json::as_array).unwrap_or_default();
+        let choices = choices.iter().take(256).filter_map(text).collect();
+        (name.clone(), ServerVariable { default: variable.get("default").and_then(text), choices })
+    });
+    Some(ServerTemplate { url: url.to_owned(), variables: variables.collect() })
+}
+
+/// The servers of a Swagger 2 document: its schemes on its host, https first.
+pub(crate) fn swagger(document: &Json) -> Vec<ServerTemplate> {
+    let text = |name: &str| document.get(name).and_then(Json::as_str).unwrap_or_default();
+    let (host, base) = (text("host"), text("basePath"));
+    if host.len() + base.len() > 2048 {
+        return Vec::new();
+    }
+    let plain = |url: String| ServerTemplate { url, variables: BTreeMap::new() };
+    if host.is_empty() {
+        return if base.is_empty() { Vec::new() } else { vec![plain(base.to_owned())] };
+    }
+    let stated = document.get("schemes").and_then(Json::as_array).unwrap_or_default();
+    let mut schemes: Vec<&str> = stated.iter().filter_map(Json::as_str).filter(|s| matches!(*s, "https" | "http")).collect();
+    schemes.sort_unstable_by(|a, b| b.cmp(a));
+    schemes.dedup();
+    if schemes.is_empty() {
+        schemes.push("https");
+    }
+    let slash = if base.is_empty() || base.starts_with('/') { "" } else { "/" };
+    schemes.into_iter().map(|scheme| plain(format!("{scheme}://{host}{slash}{base}"))).collect()
+}
+
+/// Whether an object is worth a look for its servers.
+pub(crate) fn of(members: &JsonObject) -> Vec<ServerTemplate> {
+    read(members.get("servers"))
+}
