@@ -58,7 +58,9 @@ fn main() -> ExitCode {
             println!("{path}: {} bytes took {took} ms", bytes.len());
         }
     }
-    println!("{documents} documents, {seen} operations, {converted} converted, {paged} paged, {cut} places cut, {breaches} breaches");
+    println!(
+        "{documents} documents, {seen} operations, {converted} converted, {paged} paged, {cut} places cut, {breaches} breaches"
+    );
     println!("refused: {refused:?}");
     if breaches == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

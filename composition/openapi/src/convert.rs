@@ -12,8 +12,8 @@ use crate::body::{self, Schema, StatedBody};
 use crate::document::{self, Dialect};
 use crate::limits::Limits;
 use crate::model::{ApiModel, BodyKind, Operation, Parameter, TextForm};
-use crate::names::{Nameless, Named, name_all};
-use crate::parameters::{self, Parameters, Stated};
+use crate::names::{Named, Nameless, name_all};
+use crate::parameters::{self, Parameters};
 use crate::refs::Refs;
 use crate::report::{ConversionReport, RefusedOperation};
 use crate::schema::{Closed, Usage, close, escaped};
@@ -113,15 +113,7 @@ impl<'d> Converter<'d> {
         let schemes = schemes.and_then(Json::as_object).into_iter().flatten().take(64);
         let security_schemes =
             schemes.map(|(name, scheme)| (name.clone(), security::read(self.refs, name, scheme))).collect();
-        ApiModel {
-            dialect: self.dialect,
-            title,
-            version,
-            servers,
-            security_schemes,
-            operations,
-            report: self.report,
-        }
+        ApiModel { dialect: self.dialect, title, version, servers, security_schemes, operations, report: self.report }
     }
 
     fn refuse(&mut self, method: &str, path: &str, refusal: OperationRefusal) {
@@ -162,7 +154,9 @@ impl<'d> Converter<'d> {
                     _ if found.len() >= limit => {
                         self.refuse(method, path, OperationRefusal::TooManyOperations { limit });
                     }
-                    None => self.refuse(method, path, OperationRefusal::Shape { what: "the operation is not an object" }),
+                    None => {
+                        self.refuse(method, path, OperationRefusal::Shape { what: "the operation is not an object" })
+                    }
                     Some(members) => found.push(Found { method, verb, path, shared, members }),
                 }
             }
@@ -175,22 +169,13 @@ impl<'d> Converter<'d> {
         let limit = self.options.limits.max_parameters;
         let lists = [found.shared.get("parameters"), members.get("parameters")];
         let mut parameters = parameters::read(self.refs, self.dialect, lists, limit)?;
-        for name in parameters::placeholders(found.path)? {
-            let known = |stated: &Stated<'_>| stated.parameter.place == crate::model::Place::Path && stated.parameter.name == name;
-            if !parameters.stated.iter().any(known) {
-                return Err(OperationRefusal::PathParameter { name: text::shortened(name, 64) });
-            }
-        }
-        // A path parameter without its placeholder has nowhere to go.
-        let holes = parameters::placeholders(found.path)?;
-        parameters.stated.retain(|stated| {
-            stated.parameter.place != crate::model::Place::Path || holes.contains(&stated.parameter.name.as_str())
-        });
+        let target = parameters::target(found.path, &mut parameters.stated)?;
         let body = match found.method {
             "GET" | "HEAD" => None,
             _ => body::read(self.refs, self.dialect, members, &parameters)?,
         };
-        let mut input = Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: self.parts };
+        let mut input =
+            Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: self.parts };
         self.parameters(&parameters, &mut input)?;
         let body = match body {
             Some(stated) => Some(self.body(stated, &mut input)?),
@@ -207,13 +192,10 @@ impl<'d> Converter<'d> {
             None => None,
         };
         let reading = found.method == "GET";
-        let paging = output
-            .as_ref()
-            .filter(|_| reading)
-            .and_then(|closed| {
-                let stated: Vec<Parameter> = parameters.stated.iter().map(|stated| stated.parameter.clone()).collect();
-                paging::detect(&stated, &closed.schema, answer.link_header)
-            });
+        let paging = output.as_ref().filter(|_| reading).and_then(|closed| {
+            let stated: Vec<Parameter> = parameters.stated.iter().map(|stated| stated.parameter.clone()).collect();
+            paging::detect(&stated, &closed.schema, answer.link_header)
+        });
         let (output_schema, output_wrapped) = match output {
             Some(closed) => {
                 self.report.cut += closed.cut;
@@ -225,10 +207,14 @@ impl<'d> Converter<'d> {
         if let Some(what) = named.note {
             self.report.note(&named.name, what, "");
         }
+        if target.fragment {
+            self.report.note(&named.name, "has a fragment in its path, which is not sent", "");
+        }
         for name in &parameters.ignored {
             self.report.note(&named.name, "has a header parameter that is not one", name);
         }
-        let plain = named.name.strip_prefix(self.options.prefix.as_str()).unwrap_or(&named.name).trim_start_matches('_');
+        let plain =
+            named.name.strip_prefix(self.options.prefix.as_str()).unwrap_or(&named.name).trim_start_matches('_');
         let hints = annotations::hints(&found.verb, plain);
         let own = servers::of(members);
         let texts = std::mem::take(&mut input.texts);
@@ -236,7 +222,8 @@ impl<'d> Converter<'d> {
         Ok(Operation {
             id: members.get("operationId").and_then(Json::as_str).map(|id| id.chars().take(256).collect()),
             method: found.verb.clone(),
-            path: found.path.to_owned(),
+            path: target.path.to_owned(),
+            fixed_query: target.query,
             title: title(members, plain),
             description: description(found),
             deprecated: members.get("deprecated").and_then(Json::as_bool) == Some(true),
@@ -344,7 +331,8 @@ impl<'d> Converter<'d> {
     /// The form of Swagger 2 as one object.
     fn fields(&self, fields: &[&'d Json], parts: usize) -> Result<Closed, OperationRefusal> {
         let limit = self.parts;
-        let mut out = Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: parts };
+        let mut out =
+            Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: parts };
         let mut cut = 0;
         for field in fields {
             let name = field.get("name").and_then(Json::as_str).unwrap_or_default();

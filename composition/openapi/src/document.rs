@@ -38,7 +38,8 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<(Json, Dialect), Api
         if json_nodes(bytes) > limits.max_nodes {
             return Err(ApiDocumentRefusal::TooManyNodes { limit: limits.max_nodes });
         }
-        let json_limits = JsonLimits { max_bytes: limits.max_bytes, max_depth: limits.max_depth, max_number_chars: 1024 };
+        let json_limits =
+            JsonLimits { max_bytes: limits.max_bytes, max_depth: limits.max_depth, max_number_chars: 1024 };
         json::parse_with(bytes, json_limits).map_err(|refusal| json_refusal(&refusal, limits))?
     } else {
         let text = std::str::from_utf8(bytes).map_err(|_| ApiDocumentRefusal::NotText)?;

@@ -44,6 +44,8 @@ pub struct Operation {
     pub method: Method,
     /// The path template, for example `/users/{id}`.
     pub path: String,
+    /// Query parameters that stand in the path of the document and are always sent, as written there.
+    pub fixed_query: Vec<(String, String)>,
     /// A title for people.
     pub title: String,
     /// What it does, in at most 1,024 characters.

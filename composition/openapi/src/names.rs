@@ -102,7 +102,8 @@ pub(crate) fn name_all(operations: &[Nameless<'_>], prefix: &str, profile: &Clie
     let limit = profile.max_tool_name();
     let finish = |plain: &str| {
         let name = prefixed(prefix, plain);
-        let name = if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { format!("op_{name}") };
+        let name =
+            if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { format!("op_{name}") };
         fitted(name, limit)
     };
     let from_path = |operation: &Nameless<'_>| finish(&derived(operation.method, operation.path));
@@ -202,7 +203,10 @@ mod tests {
 
     #[test]
     fn prefixes_are_not_doubled_and_long_names_stay_apart() {
-        assert_eq!(names(&[(Some("desk_list"), "GET", "/"), (Some("desklist"), "GET", "/b")], "desk"), ["desk_list", "desk_desklist"]);
+        assert_eq!(
+            names(&[(Some("desk_list"), "GET", "/"), (Some("desklist"), "GET", "/b")], "desk"),
+            ["desk_list", "desk_desklist"]
+        );
         assert_eq!(names(&[(Some("1st"), "GET", "/")], ""), ["op_1st"]);
         let long = "a".repeat(80);
         let both = names(&[(Some(&format!("{long}x")), "GET", "/1"), (Some(&format!("{long}y")), "GET", "/2")], "");
@@ -213,7 +217,8 @@ mod tests {
     fn arguments_of_one_name_are_told_apart() {
         let mut taken = BTreeMap::new();
         let mut named = Vec::new();
-        for (wire, place) in [("id", "path"), ("ID", "query"), ("Id", "query"), ("body", "query"), ("日本", "query")] {
+        for (wire, place) in [("id", "path"), ("ID", "query"), ("Id", "query"), ("body", "query"), ("日本", "query")]
+        {
             let name = argument_name(&taken, wire, place);
             taken.insert(name.clone(), 0);
             named.push(name);

@@ -9,18 +9,8 @@ use crate::model::{Parameter, Place};
 use crate::names::snake_case;
 
 const PAGE: [&str; 5] = ["page", "page_number", "page_num", "pagenumber", "page_no"];
-const SIZE: [&str; 10] = [
-    "per_page",
-    "page_size",
-    "pagesize",
-    "limit",
-    "size",
-    "max_results",
-    "maxresults",
-    "count",
-    "top",
-    "page_limit",
-];
+const SIZE: [&str; 10] =
+    ["per_page", "page_size", "pagesize", "limit", "size", "max_results", "maxresults", "count", "top", "page_limit"];
 const OFFSET: [&str; 5] = ["offset", "start", "skip", "start_index", "start_at"];
 const CURSOR: [&str; 10] = [
     "cursor",
@@ -53,9 +43,8 @@ const LISTS: [&str; 9] = ["items", "data", "results", "value", "records", "entri
 pub(crate) fn detect(parameters: &[Parameter], answer: &Json, link_header: bool) -> Option<WalkOptions> {
     let items_path = items(answer)?;
     let query = |names: &[&str]| {
-        let named = |parameter: &&Parameter, name: &str| {
-            parameter.place == Place::Query && snake_case(&parameter.name) == name
-        };
+        let named =
+            |parameter: &&Parameter, name: &str| parameter.place == Place::Query && snake_case(&parameter.name) == name;
         names.iter().find_map(|name| parameters.iter().find(|parameter| named(parameter, name)))
     };
     let size = query(&SIZE).map(|parameter| parameter.name.clone());

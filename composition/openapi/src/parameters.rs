@@ -179,16 +179,63 @@ pub(crate) fn collection(members: Option<&JsonObject>, usual: Style) -> (Style, 
     }
 }
 
+/// Where an operation leads.
+pub(crate) struct Target<'d> {
+    pub(crate) path: &'d str,
+    /// Query parameters that stand in the path and are always the same.
+    pub(crate) query: Vec<(String, String)>,
+    /// Whether a fragment was left out. Some documents tell operations of one path apart by it.
+    pub(crate) fragment: bool,
+}
+
+/// Takes a path of the document apart and matches its placeholders with the parameters. A query in the path is no OpenAPI, but
+/// plain in its meaning: its placeholders are query parameters, the rest is sent as it is.
+pub(crate) fn target<'d>(text: &'d str, stated: &mut Vec<Stated<'_>>) -> Result<Target<'d>, OperationRefusal> {
+    if text.len() > 2048 {
+        return Err(OperationRefusal::Path { what: "is too long" });
+    }
+    let (text, fragment) = text.split_once('#').map_or((text, false), |(before, _)| (before, true));
+    let (path, tail) = text.split_once('?').unwrap_or((text, ""));
+    let refuse = |name: &str| OperationRefusal::PathParameter { name: crate::text::shortened(name, 64) };
+    let mut query = Vec::new();
+    for pair in tail.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if let Some(inner) = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) {
+            let wanted = |one: &&mut Stated<'_>| {
+                let named = &one.parameter.name;
+                named == inner && one.parameter.place == Place::Path
+                    || named == name && one.parameter.place == Place::Query
+            };
+            let parameter = &mut stated.iter_mut().find(wanted).ok_or_else(|| refuse(inner))?.parameter;
+            if parameter.place == Place::Path {
+                parameter.place = Place::Query;
+                name.clone_into(&mut parameter.name);
+                parameter.form = ParameterForm::Styled { style: Style::Form, explode: false, allow_reserved: false };
+            }
+        } else if value.contains(['{', '}']) || !tail.is_ascii() {
+            return Err(OperationRefusal::Path { what: "has a query that is not understood" });
+        } else {
+            query.push((name.to_owned(), value.to_owned()));
+        }
+    }
+    let holes = placeholders(path)?;
+    for name in &holes {
+        if !stated.iter().any(|one| one.parameter.place == Place::Path && one.parameter.name == *name) {
+            return Err(refuse(name));
+        }
+    }
+    // A path parameter without its placeholder has nowhere to go.
+    stated.retain(|one| one.parameter.place != Place::Path || holes.contains(&one.parameter.name.as_str()));
+    Ok(Target { path, query, fragment })
+}
+
 /// The names in the braces of a path. Refused: braces that do not match, and what is no path.
 pub(crate) fn placeholders(path: &str) -> Result<Vec<&str>, OperationRefusal> {
     let refuse = |what| OperationRefusal::Path { what };
     if !path.starts_with('/') {
         return Err(refuse("does not begin with a slash"));
     }
-    if path.len() > 2048 {
-        return Err(refuse("is too long"));
-    }
-    if path.contains(['?', '#']) || path.chars().any(|c| c.is_control() || c == ' ' || c == '\\') {
+    if path.chars().any(|c| c.is_control() || c == ' ' || c == '\\') {
         return Err(refuse("has characters a path cannot have"));
     }
     let mut found = Vec::new();

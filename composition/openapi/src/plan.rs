@@ -70,7 +70,7 @@ pub fn request_plan(operation: &Operation, arguments: &JsonObject) -> Result<Req
     let mut plan = RequestPlan {
         method: operation.method.clone(),
         path: operation.path.clone(),
-        query: Vec::new(),
+        query: operation.fixed_query.iter().map(|(name, value)| (literal(name), literal(value))).collect(),
         headers: Vec::new(),
         cookies: Vec::new(),
         body: None,
@@ -88,14 +88,17 @@ pub fn request_plan(operation: &Operation, arguments: &JsonObject) -> Result<Req
         };
         let (style, explode, reserved, parts) = match parameter.form {
             ParameterForm::Json => {
-                let style = if matches!(parameter.place, Place::Query | Place::Cookie) { Style::Form } else { Style::Simple };
+                let style =
+                    if matches!(parameter.place, Place::Query | Place::Cookie) { Style::Form } else { Style::Simple };
                 (style, false, false, Parts::One(to_compact(&value)))
             }
             ParameterForm::Styled { style: Style::DeepObject, .. } if matches!(value, Json::Object(_)) => {
                 plan.query.extend(style::deep(&parameter.name, &value));
                 continue;
             }
-            ParameterForm::Styled { style, explode, allow_reserved } => (style, explode, allow_reserved, Parts::of(&value)),
+            ParameterForm::Styled { style, explode, allow_reserved } => {
+                (style, explode, allow_reserved, Parts::of(&value))
+            }
         };
         match parameter.place {
             Place::Path => {
@@ -168,7 +171,7 @@ fn fill(operation: &Operation, filled: &[(String, String)]) -> Result<String, Pl
 fn literal(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
-        if c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c) {
+        if c.is_ascii_alphanumeric() || "-._~!$'()*,;:@%".contains(c) {
             out.push(c);
         } else {
             out.push_str(&encoded(c.encode_utf8(&mut [0; 4])));
@@ -176,4 +179,3 @@ fn literal(text: &str) -> String {
     }
     out
 }
-

@@ -33,8 +33,7 @@ impl<'d> Refs<'d> {
         let Some(fragment) = reference.strip_prefix('#') else {
             return Err(OperationRefusal::ExternalReference { reference: shown(reference) });
         };
-        self.pointer(fragment)
-            .ok_or_else(|| OperationRefusal::UnresolvedReference { reference: shown(reference) })
+        self.pointer(fragment).ok_or_else(|| OperationRefusal::UnresolvedReference { reference: shown(reference) })
     }
 
     fn pointer(&self, fragment: &str) -> Option<&'d Json> {

@@ -43,7 +43,8 @@ fn links(refs: Refs<'_>, response: &Json) -> Vec<OperationLink> {
         let target = link.get("operationId").or_else(|| link.get("operationRef")).and_then(Json::as_str)?;
         let parameters = link.get("parameters").and_then(Json::as_object);
         let small = |value: &&Json| value.as_str().is_none_or(|text| text.len() <= 1024) && value.as_object().is_none();
-        let parameters = parameters.into_iter().flatten().take(64).filter(|(_, value)| small(value) && value.as_array().is_none());
+        let parameters =
+            parameters.into_iter().flatten().take(64).filter(|(_, value)| small(value) && value.as_array().is_none());
         Some(OperationLink {
             name: name.clone(),
             target: target.chars().take(1024).collect(),

@@ -257,4 +257,3 @@ impl<'d> Writer<'d> {
         done
     }
 }
-

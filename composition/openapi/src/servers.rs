@@ -36,7 +36,8 @@ impl ServerTemplate {
             let default = variable.and_then(|variable| variable.default.as_ref());
             let value = values.get(name).or(default).ok_or_else(refuse)?;
             let listed = variable.is_none_or(|known| known.choices.is_empty() || known.choices.contains(value));
-            let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | ':' | '/'));
+            let plain =
+                value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | ':' | '/'));
             let whole_address = before.is_empty() && out.is_empty();
             if !listed || !plain || (value.contains("//") && !whole_address) {
                 return Err(refuse());
@@ -82,7 +83,8 @@ pub(crate) fn swagger(document: &Json) -> Vec<ServerTemplate> {
         return if base.is_empty() { Vec::new() } else { vec![plain(base.to_owned())] };
     }
     let stated = document.get("schemes").and_then(Json::as_array).unwrap_or_default();
-    let mut schemes: Vec<&str> = stated.iter().filter_map(Json::as_str).filter(|s| matches!(*s, "https" | "http")).collect();
+    let mut schemes: Vec<&str> =
+        stated.iter().filter_map(Json::as_str).filter(|s| matches!(*s, "https" | "http")).collect();
     schemes.sort_unstable_by(|a, b| b.cmp(a));
     schemes.dedup();
     if schemes.is_empty() {

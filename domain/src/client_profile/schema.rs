@@ -160,9 +160,8 @@ impl<'w> Walk<'w> {
             self.add(|tool, at| ProfileFinding::OpenObject { tool, at }, at);
         }
         let required = members.get("required").and_then(Json::as_array).unwrap_or_default();
-        let described = |name: &Json| {
-            name.as_str().is_some_and(|name| properties.is_some_and(|known| known.contains_key(name)))
-        };
+        let described =
+            |name: &Json| name.as_str().is_some_and(|name| properties.is_some_and(|known| known.contains_key(name)));
         if !required.iter().all(described) {
             self.add(|tool, at| ProfileFinding::RequiredUnknown { tool, at }, at);
         }
@@ -175,8 +174,7 @@ impl<'w> Walk<'w> {
         let bounded = ["minimum", "maximum"].iter().all(|bound| members.get(*bound).is_some_and(|b| !is_wide(b)));
         let literals = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "default", "const"];
         let choices = members.get("enum").and_then(Json::as_array).unwrap_or_default();
-        let wide_literal =
-            literals.iter().filter_map(|keyword| members.get(*keyword)).chain(choices).any(is_wide);
+        let wide_literal = literals.iter().filter_map(|keyword| members.get(*keyword)).chain(choices).any(is_wide);
         if wide_literal || (has_type(members, "integer") && wide_format && !text_too && !bounded && !listed) {
             self.add(|tool, at| ProfileFinding::WideInteger { tool, at }, at);
         }

@@ -88,10 +88,7 @@ fn each_rule_finds_its_breach() {
             r#"{"type":"object","additionalProperties":false,"properties":{"a b":{"type":"string"}}}"#,
         ),
         ("profile_required_unknown", r#"{"type":"object","additionalProperties":false,"required":["a"]}"#),
-        (
-            "profile_not_a_schema",
-            r#"{"type":"object","additionalProperties":false,"properties":{"a":true}}"#,
-        ),
+        ("profile_not_a_schema", r#"{"type":"object","additionalProperties":false,"properties":{"a":true}}"#),
     ] {
         assert_eq!(codes(input), [code], "{input}");
     }
@@ -134,8 +131,11 @@ fn outputs_may_be_open_but_not_rootless() {
 #[test]
 fn a_listing_is_ordered_and_has_each_name_once() {
     let listing = ["b", "a", "a", "c"].map(|name| tool(name, EMPTY));
-    let codes: Vec<_> =
-        ClientProfile::COMMON.check_listing(&listing).iter().map(|finding| (finding.code(), finding.to_string())).collect();
+    let codes: Vec<_> = ClientProfile::COMMON
+        .check_listing(&listing)
+        .iter()
+        .map(|finding| (finding.code(), finding.to_string()))
+        .collect();
     assert_eq!(codes.iter().map(|(code, _)| *code).collect::<Vec<_>>(), ["profile_order", "profile_name_twice"]);
     assert!(ClientProfile::COMMON.check_listing(&["a", "b"].map(|name| tool(name, EMPTY))).is_empty());
 }

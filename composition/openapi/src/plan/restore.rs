@@ -70,7 +70,11 @@ impl Restorer<'_> {
             Json::Array(items) => match schema.get("items") {
                 Some(schema) => {
                     let at = format!("{at}/items");
-                    items.iter().map(|item| self.restore(item, schema, &at, argument)).collect::<Result<_, _>>().map(Json::Array)
+                    items
+                        .iter()
+                        .map(|item| self.restore(item, schema, &at, argument))
+                        .collect::<Result<_, _>>()
+                        .map(Json::Array)
                 }
                 None => Ok(value.clone()),
             },

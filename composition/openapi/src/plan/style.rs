@@ -103,7 +103,9 @@ pub(crate) fn path(name: &str, parts: &Parts, style: Style, explode: bool) -> St
         Style::Matrix => {
             let name = encoded(name);
             match parts {
-                Parts::List(items) if explode => items.iter().map(|item| format!(";{name}={}", encoded(item))).collect(),
+                Parts::List(items) if explode => {
+                    items.iter().map(|item| format!(";{name}={}", encoded(item))).collect()
+                }
                 Parts::Object(_) if explode => parts.exploded(encoded).iter().map(|pair| format!(";{pair}")).collect(),
                 _ => format!(";{name}={}", joined(",", encoded)),
             }
@@ -166,7 +168,8 @@ pub(crate) fn header(parts: &Parts, explode: bool) -> Option<String> {
     if let Parts::One(text) = parts {
         return Some(text.clone());
     }
-    let plain = |text: &&str| !text.contains(',') && !(explode && matches!(parts, Parts::Object(_)) && text.contains('='));
+    let plain =
+        |text: &&str| !text.contains(',') && !(explode && matches!(parts, Parts::Object(_)) && text.contains('='));
     if !parts.flat().iter().all(plain) {
         return None;
     }

@@ -12,8 +12,7 @@ impl<'d> Writer<'d> {
             return self.cut_at(flat, "a value");
         };
         self.step(choice.branches.len())?;
-        let added: Vec<usize> =
-            flat.owners.iter().copied().filter(|owner| !self.branching.contains(owner)).collect();
+        let added: Vec<usize> = flat.owners.iter().copied().filter(|owner| !self.branching.contains(owner)).collect();
         self.branching.extend(&added);
         let written = self.branches(schemas, choice, depth);
         for owner in &added {
@@ -47,7 +46,12 @@ impl<'d> Writer<'d> {
         Ok(Json::Object(out))
     }
 
-    fn branches(&mut self, schemas: &[&'d Json], choice: &Branches<'d>, depth: usize) -> Result<(Vec<Json>, bool), Stop> {
+    fn branches(
+        &mut self,
+        schemas: &[&'d Json],
+        choice: &Branches<'d>,
+        depth: usize,
+    ) -> Result<(Vec<Json>, bool), Stop> {
         let mut nullable = false;
         let mut out: Vec<Json> = Vec::new();
         for branch in choice.branches {
@@ -98,7 +102,11 @@ impl<'d> Writer<'d> {
         if let Some(mapping) = discriminator.get("mapping").and_then(Json::as_object) {
             self.step(mapping.len())?;
             let here = |target: &Json| target.as_str().is_some_and(|target| target == reference || target == name);
-            values = mapping.iter().filter(|(_, target)| here(target)).map(|(value, _)| Json::from(value.as_str())).collect();
+            values = mapping
+                .iter()
+                .filter(|(_, target)| here(target))
+                .map(|(value, _)| Json::from(value.as_str()))
+                .collect();
         }
         if values.is_empty() {
             values.push(Json::from(name));
