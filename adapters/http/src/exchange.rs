@@ -25,6 +25,9 @@ const HEAD_FIELDS: usize = 256;
 const IDLE_CONNECTIONS: usize = 64;
 const IDLE_FOR: Duration = Duration::from_mins(1);
 
+/// The longest bound of time that makes a difference.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
 /// A client with its pool.
 pub(crate) struct Exchange {
     client: Client<Connector, Full<Bytes>>,
@@ -89,7 +92,11 @@ impl Exchange {
 #[async_trait]
 impl HttpExchange for Exchange {
     async fn send(&self, request: OutboundRequest) -> Result<InboundResponse, HttpRefusal> {
-        let OutboundRequest { mut method, mut url, mut headers, mut body, limits, redirects } = request;
+        let OutboundRequest { mut method, mut url, mut headers, mut body, mut limits, redirects } = request;
+        // "As long as it takes" is a time the clock could not hold.
+        for limit in [&mut limits.total, &mut limits.connect, &mut limits.idle] {
+            *limit = (*limit).min(LONGEST);
+        }
         let total = Instant::now() + limits.total;
         head::prepare(&mut headers);
         self.route.target(&url)?;

@@ -203,3 +203,13 @@ async fn an_empty_answer_has_an_empty_body_under_the_smallest_bound() {
     let mut answer = client().await.send(sized(&lab, 0)).await.unwrap();
     assert_eq!(answer.bytes().await, Ok(Bytes::new()));
 }
+
+/// Bounds beyond what a clock can hold are as good as none, and no reason to panic.
+#[tokio::test]
+async fn endless_bounds_of_time_are_kept_like_others() {
+    let lab = Lab::always(Answer::ok("fine")).await;
+    let mut request = get(lab.url("/"));
+    let limits = &mut request.limits;
+    (limits.total, limits.connect, limits.idle) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    assert_eq!(whole(&*client().await, request).await.unwrap(), (200, b"fine".to_vec()));
+}
