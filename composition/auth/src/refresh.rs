@@ -25,7 +25,15 @@ pub(crate) struct RefreshMint {
     pub store: Option<Arc<dyn TokenStore>>,
     pub account: String,
     /// The newest tokens, kept here too: a store that fails must not lose a rotated token.
-    pub newest: Mutex<Option<StoredTokens>>,
+    pub newest: Mutex<Option<Newest>>,
+}
+
+/// The tokens this process got or took over last.
+#[derive(Clone)]
+pub(crate) struct Newest {
+    tokens: StoredTokens,
+    /// The version of the store that goes with them: theirs, or the one they could not replace.
+    version: Option<u64>,
 }
 
 pub(crate) fn store_refused(account: &str, refusal: &WorkRefusal) -> AuthRefusal {
@@ -33,12 +41,13 @@ pub(crate) fn store_refused(account: &str, refusal: &WorkRefusal) -> AuthRefusal
 }
 
 impl RefreshMint {
-    fn newest(&self) -> Option<StoredTokens> {
+    fn newest(&self) -> Option<Newest> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn remember(&self, tokens: &StoredTokens) {
-        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(tokens.clone());
+    fn remember(&self, tokens: &StoredTokens, version: Option<u64>) {
+        let newest = Newest { tokens: tokens.clone(), version };
+        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(newest);
     }
 
     /// Exchanges the candidates one after the other until one is accepted.
@@ -65,23 +74,25 @@ impl RefreshMint {
         Err(last)
     }
 
-    /// Before anybody gets to use them. A store that fails is tried again at the next renewal; until then they live here.
-    async fn keep(&self, store: &dyn TokenStore, version: Option<u64>, tokens: &StoredTokens) {
+    /// Before anybody gets to use them. A store that fails is tried again at the next renewal; until then they live here. Answers
+    /// which version of the store goes with them.
+    async fn keep(&self, store: &dyn TokenStore, version: Option<u64>, tokens: &StoredTokens) -> Option<u64> {
         let mut expected = version;
         for _ in 0..3 {
             match store.save(&self.account, expected, tokens).await {
-                Ok(_) => return,
+                Ok(version) => return Some(version),
                 // Somebody who does not take the lock wrote meanwhile. What was just rotated is newer.
                 Err(WorkRefusal::Conflict { .. }) => {
                     expected = store.load(&self.account).await.ok().flatten().map(|(version, _)| version);
                 }
                 Err(refusal) => {
                     tracing::warn!(code = refusal.code(), "rotated tokens are not stored; they are kept in memory");
-                    return;
+                    return expected;
                 }
             }
         }
         tracing::warn!(code = "work_conflict", "rotated tokens are not stored; they are kept in memory");
+        expected
     }
 }
 
@@ -107,14 +118,18 @@ impl Mint for RefreshMint {
                 let current = stored.expires_at_ms.saturating_sub(SKEW_MS) > self.endpoint.clock.unix_millis();
                 // Another process renewed while this one waited, or before it started.
                 if current && held.is_none_or(|held| held.expose() != stored.access.expose()) {
-                    self.remember(&stored);
+                    self.remember(&stored, version);
                     return Ok(minted(&stored));
                 }
                 candidates.extend(stored.refresh);
             }
         }
-        // What this process rotated last comes first unless the store has a token of its own that was written since.
-        if let Some(token) = newest.and_then(|tokens| tokens.refresh) {
+        // What this process rotated last comes first, unless somebody else wrote since: then it is used up, and a server that sees a
+        // used token revokes every token that came of it (RFC 9700, section 4.14.2).
+        if let Some(Newest { tokens, version: written }) = newest
+            && let Some(token) = tokens.refresh
+            && (candidates.is_empty() || written == version)
+        {
             candidates.insert(0, token);
         }
         if let Some(seed) = &self.seed {
@@ -125,9 +140,10 @@ impl Mint for RefreshMint {
             }
         }
         let tokens = self.exchange(&candidates).await?;
-        self.remember(&tokens);
+        self.remember(&tokens, version);
         if let Some(store) = &self.store {
-            self.keep(store.as_ref(), version, &tokens).await;
+            let version = self.keep(store.as_ref(), version, &tokens).await;
+            self.remember(&tokens, version);
         }
         drop(guard);
         Ok(minted(&tokens))

@@ -145,6 +145,26 @@ async fn processes_share_one_renewal() {
     assert_eq!(idp.reuses(), 0);
 }
 
+/// What one process remembers is used up when another one has renewed since; a server that sees it again revokes everything.
+///
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R011
+#[tokio::test]
+async fn processes_that_renew_in_turns_never_use_a_token_twice() {
+    let world = World::new().await;
+    let idp = provider(&world).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut processes = Vec::new();
+    for _ in 0..2 {
+        let store = Arc::new(FileTokenStore::new(home.path().join("tokens")));
+        processes.push(world.open_with(&world.factory().token_store(store), declared(&idp)).await);
+    }
+    for round in 0..6 {
+        token(processes[round % 2].as_ref()).await;
+        world.clock.forward(400);
+    }
+    assert_eq!((idp.count("/token"), idp.reuses()), (6, 0));
+}
+
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R011
 #[tokio::test]
 async fn a_leader_that_goes_away_loses_no_rotated_token() {
