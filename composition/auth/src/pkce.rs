@@ -243,8 +243,11 @@ impl PkceAuthManager {
             return None;
         }
         ceremony.fail(PkceRefusal::Cancelled);
+        let evidence = ceremony.evidence();
+        // A login that begins holds the list while it looks at each ceremony: the other way round they would wait for ever.
+        drop(ceremony);
         self.opened().remove(&binding.challenge_ref);
-        Some(ceremony.evidence())
+        Some(evidence)
     }
 
     /// What is recorded of an open login.
