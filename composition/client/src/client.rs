@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,11 +35,25 @@ pub(crate) struct Inner {
     pub(crate) payments: Option<Arc<Payments>>,
 }
 
-/// The secrets of the newest material, for redaction.
+/// Secrets that are remembered; the oldest one makes room.
+const MAX_KNOWN: usize = 64;
+
+/// The secrets that were sent last, for redaction: of several callers, and from before and after a renewal.
 #[derive(Default)]
 pub(crate) struct Known {
-    generation: Option<u64>,
-    values: Vec<Secret<String>>,
+    values: VecDeque<Secret<String>>,
+}
+
+impl Known {
+    fn add(&mut self, text: &str) {
+        if text.is_empty() || self.values.iter().any(|value| value.expose() == text) {
+            return;
+        }
+        if self.values.len() >= MAX_KNOWN {
+            self.values.pop_front();
+        }
+        self.values.push_back(Secret::new(text.to_owned()));
+    }
 }
 
 impl Inner {
@@ -48,17 +63,15 @@ impl Inner {
 
     pub(crate) fn remember(&self, material: &AuthMaterial) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.generation == Some(material.generation) {
-            return;
+        for (_, value) in &material.query {
+            known.add(value.expose());
         }
-        known.generation = Some(material.generation);
-        known.values = material.query.iter().map(|(_, value)| value.clone()).collect();
         for (_, value) in &material.headers {
             let Ok(text) = value.to_str() else { continue };
             // `Bearer abc`: the credential alone is a secret too.
             let bare = text.split_once(' ').map_or(text, |(_, rest)| rest);
-            known.values.push(Secret::new(text.to_owned()));
-            known.values.push(Secret::new(bare.to_owned()));
+            known.add(text);
+            known.add(bare);
         }
     }
 
@@ -122,7 +135,7 @@ impl GovernedClient {
         self.request(Method::DELETE, path)
     }
 
-    /// A text for people or logs without the secrets this client used last and without anything that looks like one.
+    /// A text for people or logs without the secrets this client used lately and without anything that looks like one.
     pub fn redact(&self, text: &str) -> String {
         let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
         let values: Vec<&str> = known.values.iter().map(|value| value.expose().as_str()).collect();

@@ -1,10 +1,13 @@
 //! Credentials on calls.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use scion_domain::auth::Bearer;
-use scion_domain::http::header;
+use scion_domain::auth::{AuthDeclaration, AuthMaterial, AuthRefusal, Bearer};
+use scion_domain::http::{HeaderValue, StatusCode, header};
+use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
+use scion_ports::{AuthFactory, HttpExchange, RequestAuth, async_trait};
 
 use crate::support::{Script, Token, builder, code, ok, signed, status, with};
 
@@ -44,6 +47,51 @@ async fn the_secrets_of_the_credential_leave_every_text() {
     assert_eq!(client.redact(text), "the vendor says: key [REDACTED] is wrong");
     let shown = format!("{client:?} {:?}", client.get("/x"));
     assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+/// Callers whose tokens are exchanged each have a first generation of their own.
+struct ManyCallers(AtomicUsize);
+
+#[async_trait]
+impl RequestAuth for ManyCallers {
+    async fn material(&self) -> Result<AuthMaterial, AuthRefusal> {
+        let caller = self.0.fetch_add(1, Ordering::SeqCst);
+        let value = HeaderValue::from_str(&format!("Bearer caller-{caller}-hunter2")).unwrap();
+        Ok(AuthMaterial { headers: vec![(header::AUTHORIZATION, value)], generation: 1, ..AuthMaterial::default() })
+    }
+
+    async fn rejected(&self, _: u64, _: StatusCode) -> Result<bool, AuthRefusal> {
+        Ok(false)
+    }
+}
+
+#[async_trait]
+impl AuthFactory for ManyCallers {
+    async fn open(
+        &self,
+        _: &ConnectorName,
+        _: &AuthDeclaration,
+        _: Arc<dyn HttpExchange>,
+    ) -> Result<Arc<dyn RequestAuth>, AuthRefusal> {
+        Ok(Arc::new(Self(AtomicUsize::new(0))))
+    }
+}
+
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R006
+#[tokio::test(start_paused = true)]
+async fn the_secrets_of_every_caller_and_of_before_a_renewal_leave_texts() {
+    let script = Script::new([status(401), ok("{}")]);
+    let (client, _) = signed(&script, Token::default()).await;
+    client.get("/x").send().await.unwrap();
+    assert_eq!(client.redact("not tok-1-hunter2, tok-2-hunter2"), "not [REDACTED], [REDACTED]");
+    let script = Script::new([ok("{}")]);
+    let ports = script.ports_with(Arc::new(ManyCallers(AtomicUsize::new(0))));
+    let client = builder().auth(Bearer::env("DESK_TOKEN")).build_with(&ports).await.unwrap();
+    for _ in 0..100 {
+        client.get("/x").send().await.unwrap();
+    }
+    let text = "caller-98-hunter2 and caller-99-hunter2";
+    assert_eq!(client.redact(text), "[REDACTED] and [REDACTED]");
 }
 
 #[tokio::test(start_paused = true)]

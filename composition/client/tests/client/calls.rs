@@ -27,14 +27,18 @@ async fn a_call_says_who_it_is_and_stays_below_the_base() {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
     assert!(header("user-agent").is_some_and(|agent| agent.starts_with("scion/") && agent.ends_with("(desk)")));
     assert_eq!((header("accept"), header("x-trace")), (Some("application/json"), Some("1")));
-    for path in ["../x", "//b.example", "https://b.example/"] {
+    for path in ["/files:upload", "/http:x", "/..:x"] {
+        client.get(path).total_timeout(Duration::MAX).send().await.unwrap();
+        assert_eq!(script.requests().last().unwrap().url.as_str(), format!("https://api.example/v1{path}"));
+    }
+    for path in ["../x", "//b.example", "https://b.example/", "http:x", "/../x", "/.%2e/x"] {
         assert_eq!(code(client.get(path).send().await), "client_path");
     }
     for name in ["Authorization", "X-Api-Key", "Cookie", "Host", "Content-Length", "Proxy-Authorization", "a b"] {
         assert_eq!(code(client.get("/x").header(name, "v").send().await), "client_header", "{name}");
     }
     assert_eq!(code(client.get("/x").header("x-a", "a\nb").send().await), "client_header");
-    assert_eq!(script.count(), 1, "what is wrong with a call is told before anything is sent");
+    assert_eq!(script.count(), 4, "what is wrong with a call is told before anything is sent");
     let shown = format!("{:?} {client:?}", client.get("/x").query("token", "hunter2"));
     assert!(!shown.contains("hunter2"), "{shown}");
 }
