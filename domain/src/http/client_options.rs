@@ -117,7 +117,9 @@ fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
         if path.starts_with("//") || path.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':')) {
             return Err(bad("names another place"));
         }
-        base.join(path.trim_start_matches('/')).map_err(|_| bad("cannot be joined to the base URL"))?
+        // Without the dot, `/files:upload` would be read as a URL of the scheme `files`.
+        base.join(&format!("./{}", path.trim_start_matches('/')))
+            .map_err(|_| bad("cannot be joined to the base URL"))?
     };
     if url.origin() != base.origin() || !url.username().is_empty() || url.password().is_some() {
         return Err(bad("leads to another origin"));
