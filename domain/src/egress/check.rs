@@ -165,6 +165,8 @@ impl CompiledEgress {
     fn check_address(&self, address: IpAddr, reach: Reach) -> Result<(), EgressRefusal> {
         let class = AddressClass::of(address);
         match reach {
+            // Whoever switched the check off has no business there either: only a server that redirects or rebinds has.
+            Reach::Unchecked if class == AddressClass::Metadata => Err(EgressRefusal::Never { class: class.name() }),
             Reach::Unchecked => Ok(()),
             Reach::Listed | Reach::Endpoint | Reach::PlainEndpoint if AddressClass::may_be_listed(address) => Ok(()),
             Reach::Listed => Err(EgressRefusal::NotPrivate { class: class.name() }),

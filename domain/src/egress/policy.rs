@@ -14,7 +14,8 @@ pub const MAX_PRIVATE_HOSTS: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EgressPolicy {
-    /// Resolve, check every address, dial the checked one. Off only for a transport that does this itself.
+    /// Resolve, check every address, dial the checked one. Off only where something else does this: then no address is
+    /// refused but those of metadata services.
     pub pin_egress: bool,
     /// Exact host names or addresses that may be private: at most 256, no wildcard, no brackets.
     pub allowed_private_hosts: Vec<String>,

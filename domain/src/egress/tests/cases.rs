@@ -58,6 +58,8 @@ fn metadata_services_are_never_dialled_listed_or_not() {
         "168.63.129.16",
         "100.100.100.200",
         "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd00:c1::a9fe:a9fe",
         "fd20:ce::254",
         "fd00:42::42",
         "::ffff:169.254.169.254",
@@ -69,6 +71,9 @@ fn metadata_services_are_never_dialled_listed_or_not() {
             let target = egress.check_url(&url(host), Plaintext::PrivateOnly).unwrap();
             assert!(egress.check_answers(&target, &[ip(text)]).is_err(), "{host} {text}");
         }
+        let off = EgressPolicy { pin_egress: false, ..EgressPolicy::default() }.compile().unwrap();
+        let target = off.check_url(&url("https://api.example/"), Plaintext::PrivateOnly).unwrap();
+        assert!(off.check_answers(&target, &[ip(text)]).is_err(), "unpinned {text}");
     }
 }
 

@@ -31,7 +31,14 @@ const REFUSED: &[&str] = &[
 const LOOPBACK: &[&str] = &["127.0.0.0/8", "::1/128"];
 const PRIVATE: &[&str] =
     &["127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "::1/128"];
-const METADATA: &[&str] = &["100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128", "fd00:42::42/128"];
+const METADATA: &[&str] = &[
+    "100.100.100.200/32",
+    "fd00:ec2::254/128",
+    "fd00:ec2::23/128",
+    "fd00:c1::a9fe:a9fe/128",
+    "fd20:ce::254/128",
+    "fd00:42::42/128",
+];
 
 fn inside(address: IpAddr, blocks: &[&str]) -> bool {
     let bits = |address: IpAddr| match address {
