@@ -62,12 +62,14 @@ impl FileTokenStore {
         let mut content = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut content).map_err(|_| UNREADABLE)?;
         let content = Secret::new(content);
-        decode(content.expose()).map(Some).ok_or(invalid("the file of the account is damaged; log in again"))
+        decode(content.expose())
+            .map(Some)
+            .ok_or(invalid("the file of the account is damaged; delete it and log in again"))
     }
 
     fn replace(&self, account: &str, expected: Option<u64>, tokens: Option<&StoredTokens>) -> Result<u64, WorkRefusal> {
         let path = self.path(account, "json")?;
-        let found = self.read(account)?.map(|(version, _)| version);
+        // What cannot be read can be forgotten all the same.
         let Some(tokens) = tokens else {
             return match std::fs::remove_file(&path) {
                 Ok(()) => sync_directory(&self.directory).map(|()| 0),
@@ -75,6 +77,7 @@ impl FileTokenStore {
                 Err(_) => Err(UNREADABLE),
             };
         };
+        let found = self.read(account)?.map(|(version, _)| version);
         if found != expected {
             return Err(WorkRefusal::Conflict { what: "the account" });
         }

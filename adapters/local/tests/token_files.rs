@@ -108,6 +108,12 @@ async fn damaged_and_foreign_names_are_refused_and_nothing_is_left_over() {
         refused += usize::from(matches!(store.load(account).await, Err(WorkRefusal::Invalid { .. })));
     }
     assert_eq!(refused, 1);
+    // What cannot be read can be forgotten, and then a new login can be kept.
+    for account in ["../../etc/passwd", "A/b", "a_b", "ä", "a.b"] {
+        store.forget(account).await.unwrap();
+        assert!(store.load(account).await.unwrap().is_none());
+        store.save(account, None, &tokens("again")).await.unwrap();
+    }
 }
 
 /// A writer that is cancelled at any moment leaves the old tokens or the new ones, and the lock free.
