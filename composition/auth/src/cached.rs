@@ -24,11 +24,41 @@ pub(crate) trait Mint: Send + Sync + 'static {
 
 type Answer = Option<Result<(), AuthRefusal>>;
 
+/// Renewals that may fail one after the other before an authority is left alone for a while.
+const FAILURES: u32 = 3;
+
+/// The first and the longest such while, in milliseconds; it doubles with each further failure.
+const PAUSE_MS: (i64, i64) = (1_000, 32_000);
+
 #[derive(Default)]
 struct State {
     flight: Flight,
     value: Option<Secret<String>>,
     answer: Option<watch::Receiver<Answer>>,
+    failures: u32,
+    /// Until when the authority is left alone, and what it said last. Calls without end must not become logins without end: vendors
+    /// lock accounts for that.
+    pause: Option<(i64, AuthRefusal)>,
+}
+
+impl State {
+    fn failed(&mut self, refusal: &AuthRefusal, now: i64) {
+        // Others were decided here: the authority was not asked, or did not say no.
+        if !matches!(refusal, AuthRefusal::Rejected { .. } | AuthRefusal::Unreachable { .. }) {
+            return;
+        }
+        self.failures = self.failures.saturating_add(1);
+        if let Some(further) = self.failures.checked_sub(FAILURES) {
+            let pause = (PAUSE_MS.0 << further.min(16)).min(PAUSE_MS.1);
+            self.pause = Some((now.saturating_add(pause), refusal.clone()));
+        }
+    }
+
+    /// The last refusal, while the authority is left alone. A clock that was set back ends it.
+    fn paused(&self, now: i64) -> Option<AuthRefusal> {
+        let (until, refusal) = self.pause.as_ref()?;
+        (1..=PAUSE_MS.1).contains(&until.saturating_sub(now)).then(|| refusal.clone())
+    }
 }
 
 struct Inner {
@@ -72,6 +102,7 @@ impl Inner {
                 let mut state = inner.lock();
                 match minted {
                     Ok(minted) => {
+                        (state.failures, state.pause) = (0, None);
                         state.value = Some(minted.value);
                         let expires_at_ms = minted.expires_at_ms;
                         state.flight.finish(ticket, Outcome::Renewed { expires_at_ms }, now);
@@ -83,6 +114,7 @@ impl Inner {
                             _ => Outcome::Unreachable,
                         };
                         state.flight.finish(ticket, outcome, now);
+                        state.failed(&refusal, now);
                         Err(refusal)
                     }
                 }
@@ -102,9 +134,14 @@ impl CachedTokens {
     pub(crate) async fn get(&self, reason: Reason) -> Result<(u64, Secret<String>), AuthRefusal> {
         let mut answer = {
             let mut state = self.inner.lock();
-            match state.flight.ask(reason, self.inner.clock.unix_millis()) {
+            let now = self.inner.clock.unix_millis();
+            match state.flight.ask(reason, now) {
                 Step::Use(generation) => return present(&state, generation),
                 Step::Lead(ticket) => {
+                    if let Some(refusal) = state.paused(now) {
+                        state.flight.finish(ticket, Outcome::Unreachable, now);
+                        return or_present(&state, reason, now, refusal);
+                    }
                     let (sender, receiver) = watch::channel(None);
                     state.answer = Some(receiver.clone());
                     self.inner.renew(ticket, state.value.clone(), sender);
@@ -120,11 +157,21 @@ impl CachedTokens {
         let state = self.inner.lock();
         match result {
             Ok(()) => present(&state, state.flight.generation()),
-            Err(refusal) => match state.flight.still_valid(self.inner.clock.unix_millis()) {
-                Some(generation) if !matches!(reason, Reason::Rejected(_)) => present(&state, generation),
-                _ => Err(refusal),
-            },
+            Err(refusal) => or_present(&state, reason, self.inner.clock.unix_millis(), refusal),
         }
+    }
+}
+
+/// A renewal failed: the token at hand while it is valid, unless a server refused it.
+fn or_present(
+    state: &State,
+    reason: Reason,
+    now: i64,
+    refusal: AuthRefusal,
+) -> Result<(u64, Secret<String>), AuthRefusal> {
+    match state.flight.still_valid(now) {
+        Some(generation) if !matches!(reason, Reason::Rejected(_)) => present(state, generation),
+        _ => Err(refusal),
     }
 }
 

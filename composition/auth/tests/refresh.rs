@@ -77,6 +77,32 @@ async fn without_a_store_rotated_tokens_stay_in_memory() {
     assert_eq!(world.call(auth.as_ref(), &idp.url("/api")).await.unwrap(), StatusCode::OK);
 }
 
+/// Calls without end do not become logins without end: vendors lock accounts for that.
+///
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R011
+#[tokio::test]
+async fn an_authority_that_says_no_is_left_alone_for_a_while() {
+    let world = World::new().await;
+    let idp = provider(&world).await;
+    world.vault.put("R", "worn-out");
+    let auth = world.open(declared(&idp)).await;
+    let refused = async |calls: usize| {
+        for _ in 0..calls {
+            assert!(matches!(auth.material().await, Err(AuthRefusal::Rejected { .. })));
+        }
+        idp.count("/token")
+    };
+    assert_eq!(refused(50).await, 3);
+    world.clock.forward(1);
+    assert_eq!(refused(50).await, 4, "after a second there is one more try");
+    world.clock.forward(1);
+    assert_eq!(refused(50).await, 4, "and then the pause is longer");
+    world.vault.put("R", &idp.issue_refresh("client"));
+    world.clock.forward(40);
+    auth.material().await.unwrap();
+    assert_eq!(idp.count("/token"), 5);
+}
+
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R011
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_tasks_share_one_renewal() {

@@ -25,27 +25,40 @@
 //! }
 //! ```
 //!
-//! A program with TLS or proxy profiles, with a secret store or with token storage makes its own [`ClientPorts`] with [`ports`] and
+//! A program with TLS or proxy profiles, with secrets in files or with token storage makes its own [`ClientPorts`] with [`ports`] and
 //! builds with [`ClientBuilder::build_with`].
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use async_trait::async_trait;
+use scion_credentials::default_resolver;
+use scion_domain::credential::{
+    CredentialRefusal, CredentialRequest, OPENBAO_ADDR, OPENBAO_NAMESPACE, OPENBAO_TOKEN_REF, StoreSettingRefusal,
+};
+use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
+use scion_domain::secret::Secret;
 use scion_local::{EnvCredentials, SystemClock, SystemEntropy};
-use scion_ports::{AuthFactory, HttpDialer};
+use scion_ports::{AuthFactory, CredentialProvider, HttpDialer};
 use serde::Serialize;
 
-pub use scion_auth::OutboundAuth;
+use crate::EndpointExchange;
+
+pub use scion_auth::{LoginPolicy, OutboundAuth, PkceAuthManager, with_caller_token};
 pub use scion_client::{
     AirGap, ClientBuilder, ClientPorts, ClientRefusal, Cursor, Envelope, GovernedClient, LinkHeader, NextUrl, Offset,
     Pacing, PageNumber, Paged, Rate, RateSnapshot, Request, Response, RunFailure, Runner, SafeCall, SinceId, pages,
     per_minute, per_second,
 };
+pub use scion_credentials::ResolverChain;
 pub use scion_domain::auth::{
     ApiKey, AuthDeclaration, Basic, Bearer, ClientCredentials, NoAuth, Pkce, RefreshToken, SessionLogin, TokenExchange,
 };
 pub use scion_domain::http::HttpProfile;
 pub use scion_http::Dialer;
+pub use scion_jwt::Jwt;
+pub use scion_openbao::OpenBao;
 
 /// Ports over a dialer and a factory of credentials, with the clock and the randomness of this machine.
 pub fn ports(dialer: impl HttpDialer + 'static, auth: impl AuthFactory + 'static) -> ClientPorts {
@@ -57,15 +70,46 @@ pub fn ports(dialer: impl HttpDialer + 'static, auth: impl AuthFactory + 'static
     }
 }
 
-/// The ports of this machine, one set for the process: no TLS and proxy profiles, secrets in environment variables, tokens in
+/// The ports of this machine, one set for the process: no TLS and proxy profiles, the secrets of [`system_secrets`], tokens in
 /// memory.
 pub fn system_ports() -> &'static ClientPorts {
     static PORTS: OnceLock<ClientPorts> = OnceLock::new();
     PORTS.get_or_init(|| {
-        let credentials = Arc::new(EnvCredentials::of_process());
-        let auth = OutboundAuth::new(credentials, Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
-        ports(Dialer::builder().build(), auth)
+        let dialer = Dialer::builder().build();
+        let variables = [OPENBAO_ADDR, OPENBAO_TOKEN_REF, OPENBAO_NAMESPACE];
+        let set = variables.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+        let secrets = system_secrets(&set.collect(), &dialer);
+        let clock = Arc::new(SystemClock::new());
+        let auth = OutboundAuth::new(Arc::new(secrets), clock, Arc::new(SystemEntropy));
+        ports(dialer, auth.jwt(Arc::new(Jwt::new()), Arc::new(Jwt::new())))
     })
+}
+
+/// Secrets in environment variables, and in OpenBao where `OPENBAO_ADDR` and `OPENBAO_TOKEN_REF` say so (SDK-CONNECTOR-CONTROL-R035).
+/// When these settings cannot be used, `env://` references resolve all the same and every `openbao://` reference is refused.
+pub fn system_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> ResolverChain {
+    let env: Arc<dyn CredentialProvider> = Arc::new(EnvCredentials::of_process());
+    let chain = default_resolver(environment, env.clone(), None, |settings| {
+        let mut exchange = EndpointExchange::new(Arc::new(dialer.clone()), settings.address.as_str());
+        if let Some(profile) = &settings.tls {
+            exchange = exchange.tls_profile(profile);
+        }
+        // The token is an `env://` reference, which is no connector's own.
+        let owner = ConnectorName::parse("scion").map_err(|_| StoreSettingRefusal::Address)?;
+        Ok(Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?))
+    });
+    chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build())
+}
+
+/// Stands for a store whose settings cannot be used.
+struct NoStore;
+
+#[async_trait]
+impl CredentialProvider for NoStore {
+    async fn resolve(&self, request: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
+        let what = "needs OPENBAO_ADDR, an address, and OPENBAO_TOKEN_REF, an env:// reference";
+        Err(CredentialRefusal::Unusable { reference: request.reference.to_string(), what })
+    }
 }
 
 /// Builds a client with the ports of this machine.

@@ -31,6 +31,12 @@ pub use scion_serve as serve;
 pub use scion_serve::identity;
 pub use scion_sync as sync;
 
+#[cfg(feature = "http")]
+pub use scion_auth as auth;
+#[cfg(feature = "http")]
+pub use scion_client as client;
+#[cfg(feature = "http")]
+pub use scion_credentials as credentials;
 #[cfg(feature = "embedded")]
 pub use scion_embedded as embedded;
 #[cfg(feature = "mcp-client")]

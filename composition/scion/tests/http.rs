@@ -2,8 +2,15 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use scion::domain::refusal::Refusal as _;
-use scion::http::{Bearer, BuildClient as _, GovernedClient, LinkHeader, SafeCall, per_second, safe_get_json};
+use scion::http::{
+    Bearer, BuildClient as _, ClientPorts, Dialer, GovernedClient, LinkHeader, OutboundAuth, SafeCall, per_second,
+    ports, safe_get_json, system_secrets,
+};
+use scion::local::{SystemClock, SystemEntropy};
+use scion_lab::{Answer, Lab};
 
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R001, SDK-CENTRALIZED-CAPABILITIES-R003
 #[tokio::test]
@@ -27,4 +34,55 @@ async fn a_client_is_one_expression_and_refuses_what_lies_inside() {
     }
     let refusal = GovernedClient::builder("desk").base_url("https://192.168.0.1").unwrap().build().await.unwrap_err();
     assert_eq!(refusal.code(), "client_egress");
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R035, SDK-CENTRALIZED-CAPABILITIES-R009
+#[tokio::test]
+async fn secrets_come_from_the_environment_and_from_the_store_it_names() {
+    let bao = Lab::scripted(|received| {
+        let known = received.header("x-vault-token") == Some(env!("CARGO_PKG_NAME"));
+        match received.path() {
+            _ if !known => Answer::status(403),
+            "/v1/auth/token/lookup-self" => Answer::ok(r#"{"data":{"ttl":0,"renewable":false}}"#),
+            "/v1/sys/internal/ui/mounts/kv" => Answer::ok(r#"{"data":{"type":"kv","options":{"version":"2"}}}"#),
+            "/v1/kv/data/desk/api" => Answer::ok(r#"{"data":{"data":{"token":"from-the-store"},"metadata":{}}}"#),
+            _ => Answer::status(404),
+        }
+        .into()
+    })
+    .await;
+    let vendor = Lab::always(Answer::ok("{}")).await;
+    let address = bao.url("/").to_string();
+    let with = |variables: &[(&str, &str)]| {
+        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let dialer = Dialer::builder().build();
+        let secrets = Arc::new(system_secrets(&environment, &dialer));
+        ports(dialer, OutboundAuth::new(secrets, Arc::new(SystemClock::new()), Arc::new(SystemEntropy)))
+    };
+    let call = async |ports: &ClientPorts, auth: Bearer| {
+        let builder = GovernedClient::builder("desk").base_url(vendor.url("/").as_str()).unwrap().allow_loopback();
+        let client = builder.auth(auth).build_with(ports).await?;
+        client.get("/x").bytes().await.map(drop)
+    };
+    // Cargo sets this variable for every test; it stands for a secret.
+    let variable = || Bearer::env("CARGO_PKG_NAME");
+    let stored = || Bearer::reference("openbao://kv/desk/api#token");
+    let good = with(&[("OPENBAO_ADDR", &address), ("OPENBAO_TOKEN_REF", "env://CARGO_PKG_NAME")]);
+    call(&good, variable()).await.unwrap();
+    call(&good, stored()).await.unwrap();
+    let sent: Vec<_> = vendor.received().iter().map(|sent| sent.header("authorization").map(str::to_owned)).collect();
+    assert_eq!(sent, [Some("Bearer scion".to_owned()), Some("Bearer from-the-store".to_owned())]);
+    // No store, an address alone, and settings that cannot be used: variables resolve all the same.
+    for variables in [
+        &[][..],
+        &[("OPENBAO_ADDR", address.as_str())],
+        &[("OPENBAO_TOKEN_REF", "env://CARGO_PKG_NAME")],
+        &[("OPENBAO_ADDR", address.as_str()), ("OPENBAO_TOKEN_REF", "hunter2")],
+    ] {
+        let ports = with(variables);
+        call(&ports, variable()).await.unwrap();
+        let refusal = call(&ports, stored()).await.unwrap_err();
+        assert_eq!(refusal.code(), "auth_credential", "{variables:?}");
+        assert!(!format!("{refusal} {refusal:?}").contains("hunter2"));
+    }
 }
