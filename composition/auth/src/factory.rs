@@ -9,12 +9,13 @@ use scion_domain::auth::{
 };
 use scion_domain::credential::SecretSource;
 use scion_domain::http::{ExchangeLimits, StatusCode};
-use scion_domain::id::ConnectorName;
+use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::secret::Secret;
 use scion_ports::{
     AuthFactory, BrowserLauncher, CallbackListener, CeremonyAuthority, Clock, CredentialProvider, Entropy,
     HttpExchange, JwtSigner, JwtVerifier, RequestAuth, TokenStore,
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::browser::{BrowserAuth, BrowserMint};
 use crate::cached::CachedTokens;
@@ -185,7 +186,7 @@ impl OutboundAuth {
             assertion: assertion(declaration.client_auth, self.signer.as_ref(), None, None)?,
         };
         let account = if declaration.account.is_empty() {
-            format!("{}.{}", secrets.connector, declaration.client_id)
+            own_account(&secrets.connector, declaration)?
         } else {
             declaration.account.clone()
         };
@@ -264,6 +265,20 @@ impl OutboundAuth {
         let tokens = self.tokens(BrowserMint { refresh, manager, store, policy: self.policy });
         Ok(BrowserAuth { tokens, api_key, secrets })
     }
+}
+
+/// The account of a declaration that names none. What makes a login another one is part of it: with one client, two accounts of a
+/// vendor differ in nothing but the reference of their first token.
+fn own_account(connector: &ConnectorName, declaration: &RefreshToken) -> Result<String, AuthRefusal> {
+    let first = declaration.refresh_token_ref.get("refresh_token_ref")?.to_string();
+    let RefreshToken { issuer, token_url, client_id, scope, .. } = declaration;
+    let mut hasher = Sha256::new();
+    for part in [issuer, token_url, client_id, scope, &first] {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let digest = Digest256::from_bytes(hasher.finalize().into()).to_hex();
+    Ok(format!("{connector}.{}", &digest[..32]))
 }
 
 const fn missing(field: &'static str, what: &'static str) -> AuthRefusal {

@@ -214,6 +214,25 @@ async fn a_leader_that_goes_away_loses_no_rotated_token() {
     assert_eq!((idp.count("/token"), idp.reuses()), (2, 0));
 }
 
+/// Two accounts of a vendor under one client: nothing but the reference of the first token tells them apart.
+///
+/// Proves: SDK-CENTRALIZED-CAPABILITIES-R011
+#[tokio::test]
+async fn declarations_without_an_account_never_share_tokens() {
+    let world = World::new().await;
+    let idp = provider(&world).await;
+    world.vault.put("R2", &idp.issue_refresh("client"));
+    let home = tempfile::tempdir().unwrap();
+    let factory = world.factory().token_store(Arc::new(FileTokenStore::new(home.path().join("tokens"))));
+    let declared =
+        |first: &str| RefreshToken::token_url(idp.url("/token").as_str(), "client").env(first).client_secret("env://S");
+    let one = token(world.open_with(&factory, declared("R")).await.as_ref()).await;
+    let two = token(world.open_with(&factory, declared("R2")).await.as_ref()).await;
+    assert_ne!(one, two, "the token of another account");
+    assert_eq!(token(world.open_with(&factory, declared("R")).await.as_ref()).await, one);
+    assert_eq!((idp.count("/token"), idp.reuses()), (2, 0));
+}
+
 /// A store that reads and locks but cannot write.
 struct FullDisk(FileTokenStore);
 
