@@ -271,7 +271,7 @@ pub struct RefreshToken {
     /// The scopes, separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scope: String,
-    /// The account of the token store; the connector and the client id when silent.
+    /// The account of the token store; one of the connector, the authority, the client, the scope and the reference when silent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub account: String,
 }

@@ -1,9 +1,11 @@
 //! The request, its bounds, and the head of the answer.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::{Bytes, HeaderMap, Method, StatusCode, Url};
 use crate::egress::EgressPolicy;
+use crate::redaction::{redact_headers, redact_url};
 
 /// The bounds of one exchange. Every one of them ends the exchange with a refusal of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub enum RedirectRule {
 }
 
 /// One request. Header values that hold credentials are marked sensitive ([`http::HeaderValue::set_sensitive`]).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OutboundRequest {
     /// The method.
     pub method: Method,
@@ -78,8 +80,22 @@ impl OutboundRequest {
     }
 }
 
+/// Bodies hold passwords and queries hold keys: of the one the length is shown, of the other what is no secret.
+impl fmt::Debug for OutboundRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutboundRequest")
+            .field("method", &self.method)
+            .field("url", &redact_url(self.url.as_str()))
+            .field("headers", &redact_headers(&self.headers))
+            .field("body_bytes", &self.body.len())
+            .field("limits", &self.limits)
+            .field("redirects", &self.redirects)
+            .finish()
+    }
+}
+
 /// What came back before the body.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ResponseHead {
     /// The status.
     pub status: StatusCode,
@@ -91,6 +107,22 @@ pub struct ResponseHead {
     pub redirects: u8,
 }
 
+/// `Set-Cookie` and `Location` hold sessions and codes.
+impl fmt::Debug for ResponseHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut headers = redact_headers(&self.headers);
+        if let Some(place) = headers.get_mut("location") {
+            *place = redact_url(place);
+        }
+        f.debug_struct("ResponseHead")
+            .field("status", &self.status)
+            .field("headers", &headers)
+            .field("url", &redact_url(self.url.as_str()))
+            .field("redirects", &self.redirects)
+            .finish()
+    }
+}
+
 /// How the exchanges of one client reach the outside. A dialer turns it into a client with its own pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpProfile {
@@ -100,4 +132,27 @@ pub struct HttpProfile {
     pub tls: Option<String>,
     /// The name of a proxy profile the dialer knows; `None` is no proxy.
     pub proxy: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{HeaderValue, header};
+
+    /// Proves: SDK-CENTRALIZED-CAPABILITIES-R006
+    #[test]
+    fn no_debug_text_shows_a_secret() {
+        let url = Url::parse("https://a.example/x?page=2&api_key=hunter2").unwrap();
+        let mut request = OutboundRequest::new(Method::POST, url.clone());
+        request.body = Bytes::from_static(b"password=hunter2");
+        request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer hunter2"));
+        let shown = format!("{request:?}");
+        assert!(shown.contains("page=2") && shown.contains("body_bytes: 16"), "{shown}");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::SET_COOKIE, HeaderValue::from_static("sid=hunter2"));
+        headers.insert(header::LOCATION, HeaderValue::from_static("/callback?code=hunter2"));
+        let head = ResponseHead { status: StatusCode::FOUND, headers, url, redirects: 0 };
+        let shown = format!("{shown} {head:?}");
+        assert!(shown.contains("302") && !shown.contains("hunter2"), "{shown}");
+    }
 }
