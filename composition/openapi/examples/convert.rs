@@ -18,7 +18,6 @@ fn main() -> ExitCode {
     let (mut documents, mut seen, mut converted, mut cut, mut paged, mut breaches) = (0, 0, 0, 0, 0, 0);
     let verbose = std::env::args().count() < 4;
     for path in std::env::args().skip(1) {
-        #[expect(clippy::disallowed_methods, reason = "an example reads the files it is given")]
         let Ok(bytes) = std::fs::read(&path) else {
             println!("{path}: cannot be read");
             continue;

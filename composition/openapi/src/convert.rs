@@ -155,7 +155,7 @@ impl<'d> Converter<'d> {
                         self.refuse(method, path, OperationRefusal::TooManyOperations { limit });
                     }
                     None => {
-                        self.refuse(method, path, OperationRefusal::Shape { what: "the operation is not an object" })
+                        self.refuse(method, path, OperationRefusal::Shape { what: "the operation is not an object" });
                     }
                     Some(members) => found.push(Found { method, verb, path, shared, members }),
                 }
@@ -267,7 +267,8 @@ impl<'d> Converter<'d> {
                     // What a cut place takes has to be said, whatever else is.
                     let note = members.get("description").and_then(Json::as_str);
                     if let Some(note) = note.filter(|_| closed.texts.get("") == Some(&TextForm::Json)) {
-                        description = format!("{description} {note}").trim_start().to_owned();
+                        description.push_str(if description.is_empty() { "" } else { " " });
+                        description.push_str(note);
                     }
                     closed.parts += 1 + description.len() / 64;
                     if !description.is_empty() {

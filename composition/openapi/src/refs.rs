@@ -16,7 +16,7 @@ pub(crate) struct Refs<'d> {
 
 impl<'d> Refs<'d> {
     /// What a value stands for: itself, or what the references it begins leads to.
-    pub(crate) fn resolve(&self, value: &'d Json) -> Result<&'d Json, OperationRefusal> {
+    pub(crate) fn resolve(self, value: &'d Json) -> Result<&'d Json, OperationRefusal> {
         let mut here = value;
         for _ in 0..MAX_CHAIN {
             match here.get("$ref") {
@@ -29,14 +29,14 @@ impl<'d> Refs<'d> {
     }
 
     /// The value a reference names.
-    pub(crate) fn target(&self, reference: &str) -> Result<&'d Json, OperationRefusal> {
+    pub(crate) fn target(self, reference: &str) -> Result<&'d Json, OperationRefusal> {
         let Some(fragment) = reference.strip_prefix('#') else {
             return Err(OperationRefusal::ExternalReference { reference: shown(reference) });
         };
         self.pointer(fragment).ok_or_else(|| OperationRefusal::UnresolvedReference { reference: shown(reference) })
     }
 
-    fn pointer(&self, fragment: &str) -> Option<&'d Json> {
+    fn pointer(self, fragment: &str) -> Option<&'d Json> {
         if fragment.len() > MAX_REFERENCE {
             return None;
         }

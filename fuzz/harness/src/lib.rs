@@ -39,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "jwt", run: targets::jwt },
     Target { name: "jwks", run: targets::jwks },
     Target { name: "token_response", run: targets::token_response },
+    Target { name: "openapi", run: targets::openapi },
     Target { name: "transport_profiles", run: targets::transport_profiles },
 ];
 

@@ -4,6 +4,7 @@
 
 mod egress;
 mod http;
+mod openapi;
 mod outside;
 mod query;
 mod tokens;
@@ -26,6 +27,7 @@ use scion_domain::time::{Timestamp, Watermark};
 
 pub use egress::egress;
 pub use http::{link_header, problem, rate_headers};
+pub use openapi::openapi;
 pub use outside::{graphql_response, payment_challenge};
 pub use query::sparql;
 pub use tokens::{jwks, jwt, token_response};

@@ -104,9 +104,9 @@ pub(crate) fn path(name: &str, parts: &Parts, style: Style, explode: bool) -> St
             let name = encoded(name);
             match parts {
                 Parts::List(items) if explode => {
-                    items.iter().map(|item| format!(";{name}={}", encoded(item))).collect()
+                    items.iter().map(|item| format!(";{name}={}", encoded(item))).collect::<Vec<_>>().concat()
                 }
-                Parts::Object(_) if explode => parts.exploded(encoded).iter().map(|pair| format!(";{pair}")).collect(),
+                Parts::Object(_) if explode => format!(";{}", parts.exploded(encoded).join(";")),
                 _ => format!(";{name}={}", joined(",", encoded)),
             }
         }
@@ -168,8 +168,8 @@ pub(crate) fn header(parts: &Parts, explode: bool) -> Option<String> {
     if let Parts::One(text) = parts {
         return Some(text.clone());
     }
-    let plain =
-        |text: &&str| !text.contains(',') && !(explode && matches!(parts, Parts::Object(_)) && text.contains('='));
+    let paired = explode && matches!(parts, Parts::Object(_));
+    let plain = |text: &&str| !text.contains(',') && (!paired || !text.contains('='));
     if !parts.flat().iter().all(plain) {
         return None;
     }

@@ -34,6 +34,7 @@ pub(super) struct Branches<'d> {
 
 /// What a schema says, in one place.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a keyword of its own")]
 pub(super) struct Flat<'d> {
     /// The name of the schema, for people.
     pub(super) name: Option<&'d str>,

@@ -1,6 +1,7 @@
 //! Small documents for the tests.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
+#![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
 
 use scion_domain::client_profile::ClientProfile;
 use scion_domain::json::{Json, to_compact};
