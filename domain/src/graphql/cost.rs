@@ -129,10 +129,16 @@ impl CostBudget {
         }
     }
 
+    /// The last report, unless it is more than an hour old: then the server is asked again, whatever it said. One report must not
+    /// stop a client for ever.
+    fn believed(&self, now_unix_ms: i64) -> Option<(CostReport, i64)> {
+        self.last.filter(|(_, at)| u128::from(now_unix_ms.abs_diff(*at)) < MAX_WAIT.as_millis())
+    }
+
     /// Reserves an operation. `Ok` when it may start now; otherwise how long to wait before asking again. `Err(None)`: never, it is more
     /// than the server's bucket holds.
     pub fn reserve(&mut self, cost: Cost, now_unix_ms: i64) -> Result<(), Option<Duration>> {
-        let Some((report, at)) = self.last else {
+        let Some((report, at)) = self.believed(now_unix_ms) else {
             self.reserved = self.reserved.saturating_add(cost);
             return Ok(());
         };
@@ -176,7 +182,7 @@ impl CostBudget {
         self.reserved = self.reserved.saturating_sub(cost);
         if let Some(report) = report {
             // Answers can overtake each other: of one window the lowest remainder is the true one.
-            let stale = match (self.last, report) {
+            let stale = match (self.believed(now_unix_ms), report) {
                 (
                     Some((CostReport::Window { remaining: before, reset_at_ms: old, .. }, _)),
                     CostReport::Window { remaining, reset_at_ms, .. },
@@ -226,6 +232,22 @@ mod tests {
             r#"{"cost": {"throttleStatus": {"maximumAvailable": 1e400, "currentlyAvailable": 99999999999999999999, "restoreRate": 0}}}"#,
         );
         assert_eq!(CostReport::read(None, Some(&huge.unwrap())).map(|report| report.cost()), Some(1));
+    }
+
+    #[test]
+    fn no_report_stops_a_client_for_ever() {
+        let year_9999 = 253_370_764_800_000;
+        let window = |remaining, reset_at_ms| CostReport::Window { cost: 1, remaining, reset_at_ms };
+        let never = CostReport::Bucket { requested: 1, maximum: 0, available: 0, restore_per_second: 0 };
+        for report in [window(0, year_9999), never] {
+            let mut budget = CostBudget::default();
+            budget.settle(0, Some(report), 0);
+            assert!(budget.reserve(1, 3_599_999).is_err());
+            assert_eq!(budget.reserve(1, 3_600_000), Ok(()), "{report:?}");
+            budget.settle(1, Some(window(9, 3_700_000)), 3_600_000);
+            assert_eq!(budget.reserve(9, 3_600_001), Ok(()), "what is said now counts");
+            assert!(budget.reserve(1, 3_600_001).is_err());
+        }
     }
 
     #[test]
