@@ -78,7 +78,11 @@ pub fn system_ports() -> &'static ClientPorts {
         let dialer = Dialer::builder().build();
         let variables = [OPENBAO_ADDR, OPENBAO_TOKEN_REF, OPENBAO_NAMESPACE];
         let set = variables.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
-        let secrets = system_secrets(&set.collect(), &dialer);
+        let (secrets, store) = open_secrets(&set.collect(), &dialer);
+        if let (Some(store), Ok(runtime)) = (store, tokio::runtime::Handle::try_current()) {
+            // A token that nobody uses for long is renewed all the same.
+            runtime.spawn(async move { store.keep_renewed().await });
+        }
         let clock = Arc::new(SystemClock::new());
         let auth = OutboundAuth::new(Arc::new(secrets), clock, Arc::new(SystemEntropy));
         ports(dialer, auth.jwt(Arc::new(Jwt::new()), Arc::new(Jwt::new())))
@@ -87,7 +91,15 @@ pub fn system_ports() -> &'static ClientPorts {
 
 /// Secrets in environment variables, and in OpenBao where `OPENBAO_ADDR` and `OPENBAO_TOKEN_REF` say so (SDK-CONNECTOR-CONTROL-R035).
 /// When these settings cannot be used, `env://` references resolve all the same and every `openbao://` reference is refused.
+///
+/// The login of the store is renewed while references are resolved. A program that resolves rarely opens its own [`OpenBao`] and runs
+/// [`OpenBao::keep_renewed`]; [`system_ports`] does.
 pub fn system_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> ResolverChain {
+    open_secrets(environment, dialer).0
+}
+
+fn open_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> (ResolverChain, Option<Arc<OpenBao>>) {
+    let mut store = None;
     let env: Arc<dyn CredentialProvider> = Arc::new(EnvCredentials::of_process());
     let chain = default_resolver(environment, env.clone(), None, |settings| {
         let mut exchange = EndpointExchange::new(Arc::new(dialer.clone()), settings.address.as_str());
@@ -96,9 +108,12 @@ pub fn system_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -
         }
         // The token is an `env://` reference, which is no connector's own.
         let owner = ConnectorName::parse("scion").map_err(|_| StoreSettingRefusal::Address)?;
-        Ok(Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?))
+        let bao = Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?);
+        store = Some(bao.clone());
+        Ok(bao)
     });
-    chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build())
+    let chain = chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build());
+    (chain, store)
 }
 
 /// Stands for a store whose settings cannot be used.
