@@ -53,6 +53,7 @@ pub mod sync;
 pub(crate) mod test_vectors;
 pub mod time;
 pub mod tls;
+pub mod tool_surface;
 pub mod values;
 pub mod work;
 pub mod writeback;
