@@ -259,7 +259,7 @@ mod tests {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..12 {
             let inner = vec![format!("*a{}", level - 1); 10].join(", ");
-            bomb.push_str(&format!("a{level}: &a{level} [{inner}]\n"));
+            bomb += &["a", &level.to_string(), ": &a", &level.to_string(), " [", &inner, "]\n"].concat();
         }
         assert!(matches!(read(&bomb, &Limits::DEFAULT), Err(ApiDocumentRefusal::TooManyNodes { .. })));
         for bad in ["a: &a [*a]", "? [a]\n: b", "a: !!binary x", "--- a\n--- b", "a: [", "a: 1\na: 2"] {
