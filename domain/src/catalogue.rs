@@ -12,6 +12,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::egress::EgressRefusal::CATALOGUE,
         crate::proxy::ProxyRefusal::CATALOGUE,
         crate::tls::TlsRefusal::CATALOGUE,
+        crate::outbound::OutboundSettingRefusal::CATALOGUE,
         crate::http::CallRefusal::CATALOGUE,
         crate::http::ResponseRefusal::CATALOGUE,
         crate::listener::ListenerRefusal::CATALOGUE,

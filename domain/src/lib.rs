@@ -33,6 +33,7 @@ pub mod listener;
 pub mod mcp;
 pub mod model;
 pub mod openapi;
+pub mod outbound;
 pub mod pagination;
 pub mod paths;
 pub mod payment;

@@ -147,6 +147,12 @@ refusals! {
         /// The secret store does not answer.
         CredentialUnavailable { setting: String } => "endpoint_credential_unavailable", Unavailable, Later,
             "the secret store behind {setting} does not answer", "check the secret store";
+        /// The endpoint's OAuth client gets no token; `code` is the code of the refusal behind it.
+        LoginRefused { setting: &'static str, code: &'static str } => "endpoint_login_refused", Denied, Never,
+            "{setting} gives no access token ({code})", "ask `scion explain` about the code in brackets, and check the secret behind client_secret_ref";
+        /// The endpoint's OAuth client cannot get a token now; `code` is the code of the refusal behind it.
+        LoginUnavailable { setting: &'static str, code: &'static str } => "endpoint_login_unavailable", Unavailable, Later,
+            "{setting} gives no access token now ({code})", "check the authorization server and the secret store";
         /// The server wants other credentials.
         Unauthorized { endpoint: String } => "server_unauthorized", Denied, Never,
             "{endpoint} refuses the credentials", "check bearer_token or client_credentials of this connector";

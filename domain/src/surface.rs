@@ -1,5 +1,6 @@
 //! What a server shows and refuses (the models of the `ToolSurface` port), free of any MCP library.
 
+use crate::id::TenantId;
 use crate::refusals;
 
 /// Who serves: the answer to the handshake.
@@ -15,19 +16,50 @@ pub struct SurfaceIdentity {
     pub instructions: Option<String>,
 }
 
-/// What is known about the request behind an operation. It grows with the transports: today a stdio peer is whoever started
-/// the process, so there is nothing more to know.
+/// Who is calling, as the host or the transport verified it. No part of it is ever read from the parameters of a call, so it
+/// cannot be read from JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallerIdentity {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The person or service.
+    pub principal: String,
+    /// The program that acts for it.
+    pub client: String,
+}
+
+impl CallerIdentity {
+    /// An identity; principal and client have 1 to 256 characters, without control characters. `None` for others.
+    pub fn new(tenant: TenantId, principal: impl Into<String>, client: impl Into<String>) -> Option<Self> {
+        let (principal, client) = (principal.into(), client.into());
+        let good = |text: &str| (1..=256).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        (good(&principal) && good(&client)).then_some(Self { tenant, principal, client })
+    }
+}
+
+/// What is known about the request behind an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallScope {
     /// The protocol version the request was made under, when the transport knows it.
     pub protocol_version: Option<String>,
+    /// Who is calling. `None` where nobody verified it: on standard input and output, unless the host that started the process
+    /// said who its peer is.
+    pub caller: Option<CallerIdentity>,
 }
 
 impl CallScope {
     /// A scope of one protocol version.
     pub fn of_version(protocol_version: Option<String>) -> Self {
-        Self { protocol_version }
+        Self { protocol_version, caller: None }
+    }
+
+    /// The same with a verified caller.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Option<CallerIdentity>) -> Self {
+        self.caller = caller;
+        self
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads configurations of `connector-sync` from YAML or JSON text, with positions.
+//! Reads configurations of `connector-sync`, and other documents as plain values, from YAML or JSON text, with positions.
 //!
 //! Text becomes a tree whose every node knows its line and column (`yaml.rs`, `json.rs`); a typed walk (`read.rs`) turns
 //! the tree into a [`RunnerConfig`] and collects every problem on the way, not only the first. A problem names file,
@@ -15,6 +15,7 @@
 //! # Ok::<(), scion_domain::config::ConfigProblems>(())
 //! ```
 
+mod document;
 mod fields;
 mod json;
 mod read;
@@ -26,41 +27,64 @@ mod yaml;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
+use std::rc::Rc;
 
 use scion_domain::config::{ConfigProblems, ConfigRefusal, RunnerConfig};
+use scion_domain::json::Json;
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// Reads a configuration. A `file_name` that ends in `.json` (any case) is read as JSON, all others as YAML 1.2.
 pub fn read(text: &str, file_name: &str) -> Result<RunnerConfig, ConfigProblems> {
+    let tree = parsed(text, file_name)?;
+    read::runner_config(&tree, file_name)
+}
+
+/// Any other document as plain values, for settings with a reader of their own; the bounds are the same.
+pub fn document(text: &str, file_name: &str) -> Result<Json, ConfigProblems> {
+    let tree = parsed(text, file_name)?;
+    document::plain(&tree).map_err(|broken| ConfigProblems::at(file_name, broken.line, broken.column, broken.refusal))
+}
+
+/// Like [`document`], from a file.
+pub fn document_file(path: &Path) -> Result<Json, ConfigProblems> {
+    let name = path.display().to_string();
+    let bytes = bytes_of(path)?;
+    document(utf8(&bytes, &name)?, &name)
+}
+
+fn parsed(text: &str, file_name: &str) -> Result<Rc<tree::Node>, ConfigProblems> {
     if text.len() > MAX_BYTES {
         return Err(ConfigProblems::of_file(file_name, ConfigRefusal::TooLarge { limit: MAX_BYTES }));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let is_json = Path::new(file_name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let parsed = if is_json { json::parse(text) } else { yaml::parse(text) };
-    let tree = parsed.map_err(|broken| ConfigProblems::at(file_name, broken.line, broken.column, broken.refusal))?;
-    read::runner_config(&tree, file_name)
+    parsed.map_err(|broken| ConfigProblems::at(file_name, broken.line, broken.column, broken.refusal))
 }
 
 /// Like [`read`], from bytes that should be UTF-8.
 pub fn read_bytes(bytes: &[u8], file_name: &str) -> Result<RunnerConfig, ConfigProblems> {
-    if bytes.len() > MAX_BYTES {
-        return Err(ConfigProblems::of_file(file_name, ConfigRefusal::TooLarge { limit: MAX_BYTES }));
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => read(text, file_name),
-        Err(error) => {
-            let (line, column) = tree::Lines::of(&bytes[..error.valid_up_to()]).end();
-            Err(ConfigProblems::at(file_name, line, column, ConfigRefusal::NotUtf8))
-        }
-    }
+    read(utf8(bytes, file_name)?, file_name)
 }
 
 /// Like [`read`], from a file, of which at most [`MAX_BYTES`] and one byte are read. The problems name the path as given.
 pub fn read_file(path: &Path) -> Result<RunnerConfig, ConfigProblems> {
-    let name = path.display().to_string();
+    read_bytes(&bytes_of(path)?, &path.display().to_string())
+}
+
+fn utf8<'b>(bytes: &'b [u8], file_name: &str) -> Result<&'b str, ConfigProblems> {
+    if bytes.len() > MAX_BYTES {
+        return Err(ConfigProblems::of_file(file_name, ConfigRefusal::TooLarge { limit: MAX_BYTES }));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let (line, column) = tree::Lines::of(&bytes[..error.valid_up_to()]).end();
+        ConfigProblems::at(file_name, line, column, ConfigRefusal::NotUtf8)
+    })
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, ConfigProblems> {
     let unreadable = |kind| {
         let what = match kind {
             ErrorKind::NotFound => "there is no such file",
@@ -68,10 +92,10 @@ pub fn read_file(path: &Path) -> Result<RunnerConfig, ConfigProblems> {
             ErrorKind::IsADirectory => "it is a directory",
             _ => "the system reports an error",
         };
-        ConfigProblems::of_file(&name, ConfigRefusal::Unreadable { what })
+        ConfigProblems::of_file(&path.display().to_string(), ConfigRefusal::Unreadable { what })
     };
     let file = File::open(path).map_err(|error| unreadable(error.kind()))?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.kind()))?;
-    read_bytes(&bytes, &name)
+    Ok(bytes)
 }

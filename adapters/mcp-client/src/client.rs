@@ -9,15 +9,15 @@ use rmcp::RoleClient;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::Transport;
-use scion_domain::config::{EndpointSpec, EndpointTarget};
+use scion_domain::config::{ClientCredentials, EndpointSpec, EndpointTarget};
 use scion_domain::http::Url;
 use scion_domain::id::ConnectorName;
 use scion_domain::mcp::{McpRefusal, ServerIdentity};
-use scion_ports::{CredentialProvider, HttpExchange, McpConnector, McpSession};
+use scion_ports::{AuthFactory, CredentialProvider, HttpExchange, McpConnector, McpSession, RequestAuth};
 use tokio::runtime::Handle;
 
 use crate::changes::ChangeHub;
-use crate::credentials::{HeaderProvider, Resolver};
+use crate::credentials::{Resolver, login_refusal};
 use crate::fault::{End, Fault};
 use crate::http::{self, Authorization, fault_in};
 use crate::listener::Listener;
@@ -39,9 +39,17 @@ const MAX_IDENTITY: usize = 256;
 #[derive(Clone)]
 pub struct McpClient {
     resolver: Resolver,
-    headers: Option<Arc<dyn HeaderProvider>>,
+    auth: Option<Arc<dyn RequestAuth>>,
+    oauth: Option<OAuth>,
     http: Option<Arc<dyn HttpExchange>>,
     options: SessionOptions,
+}
+
+/// What carries out `client_credentials`.
+#[derive(Clone)]
+struct OAuth {
+    factory: Arc<dyn AuthFactory>,
+    authority: Arc<dyn HttpExchange>,
 }
 
 /// Builds an [`McpClient`].
@@ -52,7 +60,7 @@ impl McpClient {
     /// A client for the named connector: secrets are resolved on its behalf, and log lines carry its name.
     pub fn builder(connector: ConnectorName) -> McpClientBuilder {
         let resolver = Resolver { connector, provider: None };
-        McpClientBuilder(Self { resolver, headers: None, http: None, options: SessionOptions::default() })
+        McpClientBuilder(Self { resolver, auth: None, oauth: None, http: None, options: SessionOptions::default() })
     }
 }
 
@@ -64,10 +72,18 @@ impl McpClientBuilder {
         self
     }
 
-    /// Gives the headers of every HTTP request, instead of a bearer token of the endpoint.
+    /// Authenticates every HTTP request, instead of what the endpoint says.
     #[must_use]
-    pub fn headers(mut self, provider: Arc<dyn HeaderProvider>) -> Self {
-        self.0.headers = Some(provider);
+    pub fn auth(mut self, auth: Arc<dyn RequestAuth>) -> Self {
+        self.0.auth = Some(auth);
+        self
+    }
+
+    /// Carries out the `client_credentials` of endpoints; the authorization server is reached through `authority`. Without it,
+    /// such an endpoint is refused.
+    #[must_use]
+    pub fn oauth(mut self, factory: Arc<dyn AuthFactory>, authority: Arc<dyn HttpExchange>) -> Self {
+        self.0.oauth = Some(OAuth { factory, authority });
         self
     }
 
@@ -129,8 +145,9 @@ struct Failed {
 impl McpConnector for McpClient {
     async fn connect(&self, endpoint: &EndpointSpec) -> Result<Box<dyn McpSession>, McpRefusal> {
         let open = async {
-            match self.open(endpoint, Opening::Discover).await {
-                Err(failed) if failed.try_handshake => self.open(endpoint, Opening::Handshake).await,
+            let authorization = self.authorization(&endpoint.target).await?;
+            match self.open(endpoint, &authorization, Opening::Discover).await {
+                Err(failed) if failed.try_handshake => self.open(endpoint, &authorization, Opening::Handshake).await,
                 other => other,
             }
         };
@@ -146,38 +163,62 @@ impl McpConnector for McpClient {
 }
 
 impl McpClient {
-    async fn open(&self, endpoint: &EndpointSpec, opening: Opening) -> Result<Session, Failed> {
+    async fn open(
+        &self,
+        endpoint: &EndpointSpec,
+        authorization: &Authorization,
+        opening: Opening,
+    ) -> Result<Session, Failed> {
         let timeout = endpoint.timeout;
         match &endpoint.target {
             EndpointTarget::Command { command, args, env } => {
                 let env = self.resolver.environment(env).await?;
                 self.open_child(command, args, env, timeout, opening).await
             }
-            EndpointTarget::Url { url, bearer_token, client_credentials } => {
+            EndpointTarget::Url { url, .. } => {
                 let url = http::parse_url(url)?;
-                let endpoint = || http::shown(&url);
-                let exchange = self.http.clone().ok_or_else(|| McpRefusal::NoHttpClient { endpoint: endpoint() })?;
-                let authorization = self.authorization(bearer_token, client_credentials.is_some()).await?;
-                self.open_url(exchange, url, authorization, timeout, opening).await
+                let exchange = self.exchange(&url)?;
+                self.open_url(exchange, url, authorization.clone(), timeout, opening).await
             }
         }
     }
 
-    async fn authorization(&self, bearer_token: &str, wants_client: bool) -> Result<Authorization, McpRefusal> {
-        if let Some(provider) = &self.headers {
-            return Ok(Authorization::Provider(Arc::clone(provider)));
+    fn exchange(&self, url: &Url) -> Result<Arc<dyn HttpExchange>, McpRefusal> {
+        self.http.clone().ok_or_else(|| McpRefusal::NoHttpClient { endpoint: http::shown(url) })
+    }
+
+    /// How requests of an endpoint are authenticated. Nothing is resolved for one that cannot be reached anyway.
+    async fn authorization(&self, target: &EndpointTarget) -> Result<Authorization, McpRefusal> {
+        let EndpointTarget::Url { url, bearer_token, client_credentials } = target else {
+            return Ok(Authorization::None);
+        };
+        self.exchange(&http::parse_url(url)?)?;
+        if let Some(auth) = &self.auth {
+            return Ok(Authorization::Auth(Arc::clone(auth)));
+        }
+        if let Some(client) = client_credentials {
+            return self.oauth(client).await;
         }
         let unresolved =
             |setting: &str, reason| McpRefusal::CredentialUnresolved { setting: setting.to_owned(), reason };
-        if wants_client {
-            return Err(unresolved("client_credentials", "no OAuth client is configured for it"));
-        }
         if bearer_token.is_empty() {
             return Ok(Authorization::None);
         }
         let token = self.resolver.resolve("bearer_token", bearer_token).await?;
         Authorization::bearer(&token)
             .ok_or_else(|| unresolved("bearer_token", "the secret holds characters a header cannot"))
+    }
+
+    /// Opens the OAuth client and gets the first token, so that a wrong secret is told before the server hears anything.
+    async fn oauth(&self, client: &ClientCredentials) -> Result<Authorization, McpRefusal> {
+        let Some(OAuth { factory, authority }) = &self.oauth else {
+            let setting = "client_credentials".to_owned();
+            return Err(McpRefusal::CredentialUnresolved { setting, reason: "no OAuth client is configured for it" });
+        };
+        let opened = factory.open(&self.resolver.connector, &client.declaration(), Arc::clone(authority)).await;
+        let auth = opened.map_err(|refusal| login_refusal(&refusal))?;
+        auth.material().await.map_err(|refusal| login_refusal(&refusal))?;
+        Ok(Authorization::Auth(auth))
     }
 
     async fn open_url(

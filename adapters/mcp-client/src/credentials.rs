@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use scion_domain::auth::AuthRefusal;
 use scion_domain::credential::{CredentialRefusal, CredentialRequest, SecretRef};
 use scion_domain::id::ConnectorName;
 use scion_domain::mcp::McpRefusal;
@@ -11,16 +11,21 @@ use scion_domain::refusal::{Refusal, Retry};
 use scion_domain::secret::Secret;
 use scion_ports::CredentialProvider;
 
-/// Gives the headers of every HTTP request, for credentials that change during a session, such as an OAuth access token.
-///
-/// Obligations:
-/// - **O1** `headers` is asked before each request and answers from memory unless the credential has to be renewed.
-/// - **O2** It answers within the deadline of the request that asks.
-/// - **O3** Values are secrets: they are marked sensitive and never logged.
-#[async_trait]
-pub trait HeaderProvider: Send + Sync {
-    /// Header names and values for a request to this endpoint.
-    async fn headers(&self, endpoint: &str) -> Result<Vec<(String, Secret<String>)>, McpRefusal>;
+/// The setting that an OAuth client stands in.
+const OAUTH: &str = "client_credentials";
+
+/// Says in the endpoint's words why its OAuth client gives no token.
+pub(crate) fn login_refusal(refusal: &AuthRefusal) -> McpRefusal {
+    let (code, later) = match refusal {
+        AuthRefusal::Credential { code, .. } => (*code, *code == "credential_store_unavailable"),
+        AuthRefusal::NotDialled { code, .. } | AuthRefusal::Login { code } => (*code, false),
+        other => (other.code(), other.retry() != Retry::Never),
+    };
+    if later {
+        McpRefusal::LoginUnavailable { setting: OAUTH, code }
+    } else {
+        McpRefusal::LoginRefused { setting: OAUTH, code }
+    }
 }
 
 /// Resolves references on behalf of one connector.

@@ -24,9 +24,8 @@ use rmcp::transport::{DynamicTransportError, Transport};
 use scion_domain::http::{HeaderValue, Url};
 use scion_domain::mcp::McpRefusal;
 use scion_domain::secret::Secret;
-use scion_ports::HttpExchange;
+use scion_ports::{HttpExchange, RequestAuth};
 
-use crate::credentials::HeaderProvider;
 use crate::fault::{End, Fault};
 use crate::wire::Pending;
 
@@ -65,12 +64,12 @@ pub(crate) fn fault_in(error: &DynamicTransportError) -> Option<Fault> {
     })
 }
 
-/// Where the headers of a request come from.
+/// How a request is authenticated.
 #[derive(Clone)]
 pub(crate) enum Authorization {
     None,
     Bearer(HeaderValue),
-    Provider(Arc<dyn HeaderProvider>),
+    Auth(Arc<dyn RequestAuth>),
 }
 
 impl Authorization {

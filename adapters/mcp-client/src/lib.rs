@@ -42,5 +42,4 @@ mod subscribe;
 mod wire;
 
 pub use client::{McpClient, McpClientBuilder};
-pub use credentials::HeaderProvider;
 pub use options::{Pace, SessionOptions};

@@ -21,13 +21,15 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use scion_domain::auth::{AuthMaterial, AuthRefusal};
 use scion_domain::config::{EndpointSpec, EndpointTarget};
+use scion_domain::http::StatusCode;
 use scion_domain::json::{Json, JsonLimits};
 use scion_domain::mcp::{McpRefusal, ServerChange};
 use scion_domain::refusal::Refusal;
 use scion_domain::secret::Secret;
-use scion_mcp_client::{HeaderProvider, McpClient, SessionOptions};
-use scion_ports::{McpConnector, McpSession};
+use scion_mcp_client::{McpClient, SessionOptions};
+use scion_ports::{McpConnector, McpSession, RequestAuth};
 use support::{Dialled, call, client, connector, options, text};
 use web::{Web, page};
 
@@ -269,24 +271,37 @@ async fn an_answer_that_breaks_the_protocol_is_refused_by_kind() {
     assert!(session.call_tool(&call("fine", [])).await.is_ok(), "the session outlives them all");
 }
 
-/// Counts how often it is asked.
-struct Rotating(AtomicUsize);
+/// Gives a bad token until it is told so, then a good one.
+#[derive(Default)]
+struct Rotating {
+    asked: AtomicUsize,
+    rejected: AtomicUsize,
+}
 
 #[async_trait]
-impl HeaderProvider for Rotating {
-    async fn headers(&self, _endpoint: &str) -> Result<Vec<(String, Secret<String>)>, McpRefusal> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Ok(vec![("authorization".to_owned(), Secret::new("Bearer good-token".to_owned()))])
+impl RequestAuth for Rotating {
+    async fn material(&self) -> Result<AuthMaterial, AuthRefusal> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let good = self.rejected.load(Ordering::SeqCst) > 0;
+        let token = Secret::new(if good { "good-token" } else { "bad-token" }.to_owned());
+        let material = AuthMaterial::header("authorization", "Bearer ", &token, "token")?;
+        Ok(AuthMaterial { generation: u64::from(good), ..material })
+    }
+
+    async fn rejected(&self, generation: u64, status: StatusCode) -> Result<bool, AuthRefusal> {
+        assert_eq!((generation, status), (0, StatusCode::UNAUTHORIZED));
+        Ok(self.rejected.fetch_add(1, Ordering::SeqCst) == 0)
     }
 }
 
 #[tokio::test]
-async fn injected_headers_are_asked_for_with_every_request() {
+async fn injected_credentials_are_asked_for_with_every_request_and_renewed_once() {
     let served = serve(ProtocolVersion::V_2026_07_28).await;
-    let rotating = Arc::new(Rotating(AtomicUsize::new(0)));
-    let provider: Arc<dyn HeaderProvider> = Arc::<Rotating>::clone(&rotating);
-    let client = McpClient::builder(connector()).headers(provider).http(Dialled::loopback()).build();
+    let rotating = Arc::new(Rotating::default());
+    let auth: Arc<dyn RequestAuth> = Arc::<Rotating>::clone(&rotating);
+    let client = McpClient::builder(connector()).auth(auth).http(Dialled::loopback()).build();
     let session = client.connect(&url(served.web.url(), "")).await.unwrap();
     session.list_tools().await.unwrap();
-    assert!(rotating.0.load(Ordering::SeqCst) >= 2);
+    assert!(rotating.asked.load(Ordering::SeqCst) >= 3);
+    assert_eq!(rotating.rejected.load(Ordering::SeqCst), 1);
 }

@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use scion_domain::mcp::{ToolCall, ToolResult};
-use scion_domain::surface::{CallScope, SurfaceRefusal, ToolFailure};
+use scion_domain::surface::{CallScope, CallerIdentity, SurfaceRefusal, ToolFailure};
 use scion_ports::ToolSurface;
 use tokio::sync::Semaphore;
 
@@ -22,18 +22,20 @@ pub(crate) struct Handler {
     surface: Arc<dyn ToolSurface>,
     options: ServeOptions,
     config: ServerConfig,
+    caller: Option<CallerIdentity>,
     calls: Semaphore,
     subscriptions: Subscriptions,
     notifying: Mutex<Option<AbortOnDrop<()>>>,
 }
 
 impl Handler {
-    pub(crate) fn new(surface: Arc<dyn ToolSurface>, options: ServeOptions) -> Self {
+    pub(crate) fn new(surface: Arc<dyn ToolSurface>, options: ServeOptions, caller: Option<CallerIdentity>) -> Self {
         let config = wire::server_config(surface.identity());
         Self {
             surface,
             options,
             config,
+            caller,
             calls: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             subscriptions: Subscriptions::default(),
             notifying: Mutex::new(None),
@@ -57,6 +59,11 @@ impl Handler {
         Ok(ToolResult::refused(&failure))
     }
 
+    fn scope(&self, context: &RequestContext<RoleServer>) -> CallScope {
+        let version = context.protocol_version().map(|version| version.as_str().to_owned());
+        CallScope::of_version(version).with_caller(self.caller.clone())
+    }
+
     /// Enveloped results name the server; handshake results do not.
     fn sign(&self, context: &RequestContext<RoleServer>, meta: &mut Option<MetaObject>) {
         if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
@@ -65,10 +72,6 @@ impl Handler {
             meta.get_or_insert_default().0.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
         }
     }
-}
-
-fn scope(context: &RequestContext<RoleServer>) -> CallScope {
-    CallScope::of_version(context.protocol_version().map(|version| version.as_str().to_owned()))
 }
 
 impl ServerHandler for Handler {
@@ -81,7 +84,8 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.surface.list_tools(&scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        let tools =
+            self.surface.list_tools(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
         let mut result = ListToolsResult::with_all_items(tools.into_iter().map(wire::tool).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
@@ -96,7 +100,7 @@ impl ServerHandler for Handler {
         let answered = async {
             // The semaphore is never closed; the permit is only a turn.
             let _turn = self.calls.acquire().await;
-            self.call(scope(&context), call).await
+            self.call(self.scope(&context), call).await
         };
         let answer = tokio::select! {
             biased;
@@ -113,7 +117,8 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let all = self.surface.list_resources(&scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        let all =
+            self.surface.list_resources(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
         let mut result = ListResourcesResult::with_all_items(all.into_iter().map(wire::resource).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
@@ -124,7 +129,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let scope = scope(&context);
+        let scope = self.scope(&context);
         let read = self.surface.read_resource(&scope, &request.uri);
         let body = tokio::select! {
             biased;

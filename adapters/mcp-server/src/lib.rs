@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rmcp::service::{QuitReason, serve_server};
 use rmcp::transport::async_rw::AsyncRwTransport;
-use scion_domain::surface::TransportRefusal;
+use scion_domain::surface::{CallerIdentity, TransportRefusal};
 use scion_ports::ToolSurface;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -28,8 +28,18 @@ pub use config::ServeOptions;
 ///
 /// Logs belong on standard error. Must be called once per process, before anything else reads standard input.
 pub async fn serve_stdio(surface: Arc<dyn ToolSurface>, options: ServeOptions) -> Result<(), TransportRefusal> {
+    serve_stdio_as(None, surface, options).await
+}
+
+/// Like [`serve_stdio`], for a host that knows who its peer is: every call is made by this caller. The host verified it; nothing
+/// the client sends changes it.
+pub async fn serve_stdio_as(
+    caller: Option<CallerIdentity>,
+    surface: Arc<dyn ToolSurface>,
+    options: ServeOptions,
+) -> Result<(), TransportRefusal> {
     let (read, write) = stdio::take()?;
-    serve_io(surface, read, write, options).await
+    serve_io_as(caller, surface, read, write, options).await
 }
 
 /// Serves one client on a pair of byte streams until it closes its side. Dropping the future ends the conversation and
@@ -44,8 +54,23 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    serve_io_as(None, surface, read, write, options).await
+}
+
+/// Like [`serve_io`], for a host that verified who is at the other end.
+pub async fn serve_io_as<R, W>(
+    caller: Option<CallerIdentity>,
+    surface: Arc<dyn ToolSurface>,
+    read: R,
+    write: W,
+    options: ServeOptions,
+) -> Result<(), TransportRefusal>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(options.max_request_bytes);
-    let handler = handler::Handler::new(surface, options);
+    let handler = handler::Handler::new(surface, options, caller);
     let service = match serve_server(handler, transport).await {
         Ok(service) => service,
         Err(failure) => return error::opening(&failure),

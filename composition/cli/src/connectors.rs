@@ -1,32 +1,49 @@
 //! How a configured connector is reached.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use scion::EndpointExchange;
-use scion::http::Dialer;
-use scion::local::EnvCredentials;
+use scion::http::Outbound;
 use scion::mcp_client::McpClient;
-use scion::ports::{CredentialProvider, HttpDialer, McpConnector};
+use scion::ports::{CredentialProvider, McpConnector};
 use scion_domain::config::{ConnectorConfig, EndpointTarget};
+use scion_domain::outbound::OutboundSettingRefusal;
 
-/// Resolves `env://` references, at each use.
-pub(crate) fn credentials() -> Arc<dyn CredentialProvider> {
-    Arc::new(EnvCredentials::of_process())
+/// The way to every configured connector: the one dialer and the one resolver of the process.
+#[derive(Clone)]
+pub(crate) struct Connectors {
+    outbound: Outbound,
 }
 
-/// The one dialer of the process.
-fn dialer() -> Arc<dyn HttpDialer> {
-    static DIALER: LazyLock<Arc<Dialer>> = LazyLock::new(|| Arc::new(Dialer::builder().build()));
-    Arc::<Dialer>::clone(&DIALER)
-}
+impl Connectors {
+    /// As the environment of the process says.
+    pub(crate) fn of_process() -> Result<Self, OutboundSettingRefusal> {
+        Outbound::of_process().map(|outbound| Self { outbound })
+    }
 
-/// Opens sessions on behalf of one connector. Its endpoint is dialled as the operator configured it, and no other host is.
-pub(crate) fn client(config: &ConnectorConfig) -> Arc<dyn McpConnector> {
-    let builder = McpClient::builder(config.connector.clone()).credentials(credentials());
-    Arc::new(match &config.endpoint.target {
-        EndpointTarget::Url { url, .. } => builder.http(Arc::new(EndpointExchange::new(dialer(), url))).build(),
-        EndpointTarget::Command { .. } => builder.build(),
-    })
+    /// Resolves references, at each use.
+    pub(crate) fn credentials(&self) -> Arc<dyn CredentialProvider> {
+        self.outbound.credentials()
+    }
+
+    /// Everything else of the way out.
+    pub(crate) fn outbound(&self) -> &Outbound {
+        &self.outbound
+    }
+
+    /// Opens sessions on behalf of one connector. Its endpoint and its authorization server are dialled as the operator
+    /// configured them, and no other host that is not public.
+    pub(crate) fn client(&self, config: &ConnectorConfig) -> Arc<dyn McpConnector> {
+        let name = &config.connector;
+        let mut builder = McpClient::builder(name.clone()).credentials(self.credentials());
+        if let EndpointTarget::Url { url, client_credentials, .. } = &config.endpoint.target {
+            builder = builder.http(Arc::new(self.outbound.endpoint(name, url)));
+            if let Some(client) = client_credentials {
+                let authority = Arc::new(self.outbound.endpoint(name, client.authority()));
+                builder = builder.oauth(self.outbound.auth(), authority);
+            }
+        }
+        Arc::new(builder.build())
+    }
 }
 
 /// Every reference of an endpoint with the setting it stands in.

@@ -9,6 +9,7 @@ mod tools;
 use scion::sink::SinkRegistry;
 
 use crate::commands::{DoctorArgs, Outcome};
+use crate::connectors::Connectors;
 use crate::output::Refused;
 use crate::sync::place_of;
 use crate::{DONE, FAILED};
@@ -36,8 +37,18 @@ pub(crate) async fn main(args: &DoctorArgs, sinks: &SinkRegistry) -> Outcome {
         }
     };
     let open = graph::check(args, sinks, &mut findings).await?;
-    for connector in config.iter().flat_map(|config| &config.connectors) {
-        connector::check(connector, open.as_ref(), &mut findings).await?;
+    if let Some(config) = &config {
+        match Connectors::of_process() {
+            Err(refusal) => findings.wrong("way out", &refusal.into())?,
+            Ok(connectors) => {
+                for (profile, refusal) in connectors.outbound().check_profiles().await {
+                    findings.wrong(&format!("TLS profile {profile}"), &refusal.into())?;
+                }
+                for connector in &config.connectors {
+                    connector::check(connector, &connectors, open.as_ref(), &mut findings).await?;
+                }
+            }
+        }
     }
     let wrong = findings.end()?;
     Ok(if wrong == 0 { DONE } else { FAILED })

@@ -4,6 +4,7 @@ use std::fmt;
 
 use scion_domain::auth::AuthRefusal;
 use scion_domain::http::{CallRefusal, HttpRefusal, Method, Problem, ResponseRefusal, problem_of_exchange};
+use scion_domain::outbound::OutboundSettingRefusal;
 use scion_domain::pagination::http::WalkRefusal;
 use scion_domain::payment::PaymentFailure;
 use scion_domain::refusal::{Blame, Refusal, Retry};
@@ -24,6 +25,8 @@ pub enum ClientRefusal {
     Walk(WalkRefusal),
     /// The server asks for a payment that was not made, or led nowhere.
     Payment(PaymentFailure),
+    /// The program has no way out as its operator configured it.
+    Settings(OutboundSettingRefusal),
 }
 
 impl ClientRefusal {
@@ -36,6 +39,7 @@ impl ClientRefusal {
             Self::Walk(refusal) => refusal,
             Self::Payment(PaymentFailure::Refused { refused }) => refused,
             Self::Payment(failure) => failure,
+            Self::Settings(refusal) => refusal,
         }
     }
 
@@ -93,4 +97,4 @@ macro_rules! from {
     };
 }
 
-from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk, PaymentFailure => Payment);
+from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk, PaymentFailure => Payment, OutboundSettingRefusal => Settings);

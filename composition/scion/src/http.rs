@@ -25,19 +25,19 @@
 //! }
 //! ```
 //!
-//! A program with TLS or proxy profiles, with secrets in files or with token storage makes its own [`ClientPorts`] with [`ports`] and
-//! builds with [`ClientBuilder::build_with`].
+//! The environment says which TLS and proxy profiles there are, where the secret store is and which directories hold secrets: see
+//! [`Outbound`]. A program that decides this itself makes its own [`ClientPorts`] with [`ports`] and builds with
+//! [`ClientBuilder::build_with`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use scion_credentials::default_resolver;
-use scion_domain::credential::{
-    CredentialRefusal, CredentialRequest, OPENBAO_ADDR, OPENBAO_NAMESPACE, OPENBAO_TOKEN_REF, StoreSettingRefusal,
-};
+use scion_domain::credential::{CredentialRefusal, CredentialRequest, StoreSettingRefusal};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
+use scion_domain::outbound::OutboundSettingRefusal;
 use scion_domain::secret::Secret;
 use scion_local::{EnvCredentials, SystemClock, SystemEntropy};
 use scion_ports::{AuthFactory, CredentialProvider, HttpDialer};
@@ -45,6 +45,7 @@ use serde::Serialize;
 
 use crate::EndpointExchange;
 
+pub use crate::machine::Outbound;
 pub use scion_auth::{LoginPolicy, OutboundAuth, PkceAuthManager, with_caller_token};
 pub use scion_client::{
     AirGap, ClientBuilder, ClientPorts, ClientRefusal, Cursor, Envelope, GovernedClient, LinkHeader, NextUrl, Offset,
@@ -70,36 +71,31 @@ pub fn ports(dialer: impl HttpDialer + 'static, auth: impl AuthFactory + 'static
     }
 }
 
-/// The ports of this machine, one set for the process: no TLS and proxy profiles, the secrets of [`system_secrets`], tokens in
-/// memory.
-pub fn system_ports() -> &'static ClientPorts {
+/// The ports of this machine, one set for the process, as its environment says ([`Outbound`]). A refused environment is read again by
+/// the next caller.
+pub fn system_ports() -> Result<&'static ClientPorts, OutboundSettingRefusal> {
     static PORTS: OnceLock<ClientPorts> = OnceLock::new();
-    PORTS.get_or_init(|| {
-        let dialer = Dialer::builder().build();
-        let variables = [OPENBAO_ADDR, OPENBAO_TOKEN_REF, OPENBAO_NAMESPACE];
-        let set = variables.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
-        let (secrets, store) = open_secrets(&set.collect(), &dialer);
-        if let (Some(store), Ok(runtime)) = (store, tokio::runtime::Handle::try_current()) {
-            // A token that nobody uses for long is renewed all the same.
-            runtime.spawn(async move { store.keep_renewed().await });
+    if let Some(ports) = PORTS.get() {
+        return Ok(ports);
+    }
+    let outbound = Outbound::of_process()?;
+    Ok(PORTS.get_or_init(|| {
+        let ports = outbound.ports();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // A token of the store that nobody uses for long is renewed all the same.
+            runtime.spawn(async move { outbound.keep_renewed().await });
         }
-        let clock = Arc::new(SystemClock::new());
-        let auth = OutboundAuth::new(Arc::new(secrets), clock, Arc::new(SystemEntropy));
-        ports(dialer, auth.jwt(Arc::new(Jwt::new()), Arc::new(Jwt::new())))
-    })
+        ports
+    }))
 }
 
 /// Secrets in environment variables, and in OpenBao where `OPENBAO_ADDR` and `OPENBAO_TOKEN_REF` say so (SDK-CONNECTOR-CONTROL-R035).
-/// When these settings cannot be used, `env://` references resolve all the same and every `openbao://` reference is refused.
+/// When these settings cannot be used, `env://` references resolve all the same and every `openbao://` reference is refused. It is for a
+/// program with a dialer of its own; [`Outbound`] refuses such settings at the start.
 ///
-/// The login of the store is renewed while references are resolved. A program that resolves rarely opens its own [`OpenBao`] and runs
-/// [`OpenBao::keep_renewed`]; [`system_ports`] does.
+/// The login of the store is renewed while references are resolved. A program that resolves rarely uses [`Outbound`] and runs
+/// [`Outbound::keep_renewed`]; [`system_ports`] does.
 pub fn system_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> ResolverChain {
-    open_secrets(environment, dialer).0
-}
-
-fn open_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> (ResolverChain, Option<Arc<OpenBao>>) {
-    let mut store = None;
     let env: Arc<dyn CredentialProvider> = Arc::new(EnvCredentials::of_process());
     let chain = default_resolver(environment, env.clone(), None, |settings| {
         let mut exchange = EndpointExchange::new(Arc::new(dialer.clone()), settings.address.as_str());
@@ -108,12 +104,9 @@ fn open_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> (Res
         }
         // The token is an `env://` reference, which is no connector's own.
         let owner = ConnectorName::parse("scion").map_err(|_| StoreSettingRefusal::Address)?;
-        let bao = Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?);
-        store = Some(bao.clone());
-        Ok(bao)
+        Ok(Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?))
     });
-    let chain = chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build());
-    (chain, store)
+    chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build())
 }
 
 /// Stands for a store whose settings cannot be used.
@@ -135,7 +128,7 @@ pub trait BuildClient: Sized {
 
 impl BuildClient for ClientBuilder {
     async fn build(self) -> Result<GovernedClient, ClientRefusal> {
-        self.build_with(system_ports()).await
+        self.build_with(system_ports()?).await
     }
 }
 
@@ -145,10 +138,10 @@ pub async fn safe_post_json<T: Serialize + ?Sized>(
     body: &T,
     call: &SafeCall,
 ) -> Result<Json, ClientRefusal> {
-    scion_client::safe_post_json(system_ports(), url, body, call).await
+    scion_client::safe_post_json(system_ports()?, url, body, call).await
 }
 
 /// Reads JSON from a URL that is not a client's own, over [`system_ports`]; see [`scion_client::safe_get_json`].
 pub async fn safe_get_json(url: &str, call: &SafeCall) -> Result<Json, ClientRefusal> {
-    scion_client::safe_get_json(system_ports(), url, call).await
+    scion_client::safe_get_json(system_ports()?, url, call).await
 }

@@ -18,6 +18,8 @@
 pub mod content;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "http")]
+mod machine;
 mod outbound;
 #[cfg(feature = "mcp-server")]
 mod run;
@@ -45,4 +47,4 @@ pub use scion_mcp_client as mcp_client;
 pub use scion_mcp_server as mcp_server;
 
 #[cfg(feature = "mcp-server")]
-pub use run::run_stdio;
+pub use run::{run_stdio, run_stdio_as};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use scion_domain::egress::EgressPolicy;
-use scion_domain::http::{HttpProfile, HttpRefusal, OutboundRequest};
+use scion_domain::http::{CallRefusal, HttpProfile, HttpRefusal, OutboundRequest};
 use scion_domain::refusal::Refusal as _;
 use scion_ports::{HttpDialer, HttpExchange, InboundResponse};
 use tokio::sync::OnceCell;
@@ -27,6 +27,30 @@ impl EndpointExchange {
             Err(refusal) => Err(HttpRefusal::Destination { host: "the endpoint".to_owned(), reason: refusal.code() }),
         };
         Self { dialer, profile, client: OnceCell::new() }
+    }
+
+    /// With the TLS profile, proxy profile and private hosts of configuration keys ([`HttpProfile::from_settings`]); `owner` names them
+    /// in a refusal. A key that cannot be read is refused with the first request.
+    #[must_use]
+    pub fn settings(mut self, owner: &str, prefix: &str, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let read = HttpProfile::from_settings(prefix, lookup);
+        self.profile = match (self.profile, read) {
+            (Ok(mut profile), Ok(read)) => {
+                profile.egress.allowed_private_hosts = read.egress.allowed_private_hosts;
+                profile.egress.allow_loopback = read.egress.allow_loopback;
+                (profile.tls, profile.proxy) = (read.tls, read.proxy);
+                Ok(profile)
+            }
+            (Ok(_), Err(refusal)) => {
+                let what = match refusal {
+                    CallRefusal::Option { option, .. } => option,
+                    _ => "setting",
+                };
+                Err(HttpRefusal::Profile { kind: "HTTP", name: owner.to_owned(), what })
+            }
+            (refused, _) => refused,
+        };
+        self
     }
 
     /// With a TLS profile the dialer knows.

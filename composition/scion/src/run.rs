@@ -5,17 +5,26 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use scion_domain::refusal::Refusal;
-use scion_domain::surface::TransportRefusal;
+use scion_domain::surface::{CallerIdentity, TransportRefusal};
 use scion_mcp_server::ServeOptions;
 use scion_serve::ServedSurface;
 
 /// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
 /// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.
 pub fn run_stdio(surface: ServedSurface) -> ExitCode {
+    serve(None, surface)
+}
+
+/// Like [`run_stdio`], in a host that verified who its client is: tools find this caller in their context.
+pub fn run_stdio_as(caller: CallerIdentity, surface: ServedSurface) -> ExitCode {
+    serve(Some(caller), surface)
+}
+
+fn serve(caller: Option<CallerIdentity>, surface: ServedSurface) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
         return fail(&TransportRefusal::Broken);
     };
-    let served = runtime.block_on(scion_mcp_server::serve_stdio(Arc::new(surface), ServeOptions::default()));
+    let served = runtime.block_on(scion_mcp_server::serve_stdio_as(caller, Arc::new(surface), ServeOptions::default()));
     // A read of standard input cannot be cancelled; waiting for it would keep the process alive.
     runtime.shutdown_background();
     served.map_or_else(|refusal| fail(&refusal), |()| ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolHints;
-use scion_domain::surface::{ArgumentRefusal, CallScope};
+use scion_domain::surface::{ArgumentRefusal, CallScope, CallerIdentity};
 
 use crate::changes::ChangeNotifier;
 use crate::param::input_schema;
@@ -20,6 +20,13 @@ pub struct ToolContext {
     pub scope: CallScope,
     /// Announces that something the server shows has changed.
     pub notifier: ChangeNotifier,
+}
+
+impl ToolContext {
+    /// Who is calling, where the host or the transport verified it. A tool that acts for its caller refuses without one.
+    pub const fn caller(&self) -> Option<&CallerIdentity> {
+        self.scope.caller.as_ref()
+    }
 }
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Json, ToolRefusal>> + Send>>;

@@ -93,6 +93,11 @@ impl Idp {
         lock(&self.state).access.clear();
     }
 
+    /// Whether a resource server should take this access token now.
+    pub fn accepts(&self, token: &str) -> bool {
+        lock(&self.state).is_active(token)
+    }
+
     /// A refresh token of a client, as from a login before.
     pub fn issue_refresh(&self, client: &str) -> String {
         lock(&self.state).new_refresh(client, None)

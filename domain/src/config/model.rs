@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::auth::{self, AuthDeclaration, SecretSlot};
 use crate::id::{ConnectorName, StreamName};
 
 /// A whole configuration file.
@@ -97,6 +98,28 @@ pub struct ClientCredentials {
     pub audience: String,
     /// The scope.
     pub scope: String,
+}
+
+impl ClientCredentials {
+    /// The declaration that authenticates with it. A secret that is no reference stays behind as an empty slot, which the
+    /// declaration's own check refuses by name.
+    pub fn declaration(&self) -> AuthDeclaration {
+        auth::ClientCredentials {
+            issuer: self.issuer.clone(),
+            token_url: self.token_url.clone(),
+            client_id: self.client_id.clone(),
+            client_secret_ref: SecretSlot::reference(&self.client_secret_ref),
+            audience: self.audience.clone(),
+            scope: self.scope.clone(),
+            ..auth::ClientCredentials::default()
+        }
+        .into()
+    }
+
+    /// Where the authorization server is: the issuer or the token endpoint.
+    pub fn authority(&self) -> &str {
+        if self.issuer.is_empty() { &self.token_url } else { &self.issuer }
+    }
 }
 
 impl Default for RunnerSettings {

@@ -57,7 +57,7 @@ impl HttpWire {
         };
         let lasts = request.is_some_and(|sent| matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_)));
         let answer = if lasts { Answer::Standing } else { Answer::Reply };
-        let mut post = shared.request(Method::POST, session, None, headers, answer).await?;
+        let mut post = shared.request(Method::POST, session, None, headers, answer)?;
         post.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         post.body = text.into();
         let response = shared.deliver(post).await?;
@@ -129,7 +129,7 @@ impl HttpWire {
         last_event: Option<&str>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let request = self.0.request(Method::GET, session, last_event, headers, Answer::Standing).await?;
+        let request = self.0.request(Method::GET, session, last_event, headers, Answer::Standing)?;
         let response = self.0.deliver(request).await?;
         let status = response.head.status;
         if status == StatusCode::NOT_FOUND && session.is_some() {
@@ -177,7 +177,7 @@ impl StreamableHttpClient for HttpWire {
         _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers, Answer::Reply).await?;
+        let request = self.0.request(Method::DELETE, Some(&session_id), None, custom_headers, Answer::Reply)?;
         self.0.deliver(request).await?;
         Ok(())
     }

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use scion_domain::auth::AuthMaterial;
 use scion_domain::http::header::{ACCEPT, AUTHORIZATION};
-use scion_domain::http::{ExchangeLimits, HeaderName, HeaderValue, HttpRefusal, Method, OutboundRequest};
+use scion_domain::http::{ExchangeLimits, HeaderName, HeaderValue, HttpRefusal, Method, OutboundRequest, StatusCode};
 use scion_domain::mcp::McpRefusal;
 use scion_domain::refusal::Refusal as _;
 use scion_ports::InboundResponse;
 
 use super::{Authorization, Shared, shown};
+use crate::credentials::login_refusal;
 use crate::fault::Fault;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -51,8 +53,8 @@ impl Shared {
         }
     }
 
-    /// A request with its protocol headers and credentials.
-    pub(super) async fn request(
+    /// A request with its protocol headers.
+    pub(super) fn request(
         &self,
         method: Method,
         session: Option<&str>,
@@ -72,34 +74,45 @@ impl Shared {
                 request.headers.insert(name, value);
             }
         }
-        match &self.authorization {
-            Authorization::None => {}
-            Authorization::Bearer(value) => {
-                request.headers.insert(AUTHORIZATION, value.clone());
-            }
-            Authorization::Provider(provider) => {
-                let headers = provider.headers(self.url.as_str()).await.map_err(Fault::Refused)?;
-                for (name, value) in headers {
-                    // A header that cannot be sent is a credential that does not work.
-                    let name = HeaderName::try_from(name).map_err(|_| Fault::Unauthorized)?;
-                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| Fault::Unauthorized)?;
-                    value.set_sensitive(true);
-                    request.headers.insert(name, value);
-                }
-            }
-        }
         Ok(request)
     }
 
-    /// Sends a request and gives it up when the session ends; only the farewell is sent after that. Redirects are answers:
-    /// following one would carry the credentials elsewhere.
+    /// Sends a request with its credentials and gives it up when the session ends; only the farewell is sent after that.
+    /// Redirects are answers: following one would carry the credentials elsewhere.
     pub(super) async fn deliver(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {
         let farewell = request.method == Method::DELETE;
         tokio::select! {
             biased;
-            outcome = self.exchange.send(request) => outcome.map_err(|refusal| self.unsent(&refusal)),
+            outcome = self.authenticated(request) => outcome,
             fault = self.end.wait(), if !farewell => Err(fault),
         }
+    }
+
+    /// A request whose renewable credential is refused is sent once more with a new one; the server has done nothing by then.
+    async fn authenticated(&self, mut request: OutboundRequest) -> Result<InboundResponse, Fault> {
+        let auth = match &self.authorization {
+            Authorization::None => return self.hand_out(request).await,
+            Authorization::Bearer(value) => {
+                request.headers.insert(AUTHORIZATION, value.clone());
+                return self.hand_out(request).await;
+            }
+            Authorization::Auth(auth) => auth,
+        };
+        let refused = |refusal| Fault::Refused(login_refusal(&refusal));
+        let material = auth.material().await.map_err(refused)?;
+        let response = self.hand_out(with(request.clone(), &material)).await?;
+        let renewed = response.head.status == StatusCode::UNAUTHORIZED
+            && auth.rejected(material.generation, StatusCode::UNAUTHORIZED).await.map_err(refused)?;
+        if !renewed {
+            return Ok(response);
+        }
+        drop(response);
+        let material = auth.material().await.map_err(refused)?;
+        self.hand_out(with(request, &material)).await
+    }
+
+    async fn hand_out(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {
+        self.exchange.send(request).await.map_err(|refusal| self.unsent(&refusal))
     }
 
     /// What a failure to exchange anything means.
@@ -120,4 +133,13 @@ impl Shared {
     fn not_dialled(&self, reason: &'static str) -> Fault {
         Fault::Refused(McpRefusal::NotDialled { endpoint: shown(&self.url), reason })
     }
+}
+
+/// The request with what authenticates it.
+fn with(mut request: OutboundRequest, material: &AuthMaterial) -> OutboundRequest {
+    request.headers.extend(material.headers.iter().cloned());
+    for (name, value) in &material.query {
+        request.url.query_pairs_mut().append_pair(name, value.expose());
+    }
+    request
 }

@@ -15,7 +15,7 @@ use scion_domain::sync::SyncRefusal;
 
 use super::findings::Findings;
 use super::tools;
-use crate::connectors;
+use crate::connectors::Connectors;
 use crate::output::Refused;
 
 /// How long saying goodbye may take.
@@ -24,11 +24,12 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Checks everything about a connector that can be checked without calling a tool.
 pub(super) async fn check(
     config: &ConnectorConfig,
+    connectors: &Connectors,
     graph: Option<&OpenSink>,
     findings: &mut Findings,
 ) -> Result<(), Refused> {
     let name = config.connector.as_str();
-    if !references(config, findings).await? {
+    if !references(config, connectors, findings).await? {
         return Ok(());
     }
     if let EndpointTarget::Url { url, .. } = &config.endpoint.target
@@ -37,7 +38,7 @@ pub(super) async fn check(
         findings.wrong(&format!("{name} endpoint.url"), &refusal.into())?;
         return Ok(());
     }
-    let session = match connectors::client(config).connect(&config.endpoint).await {
+    let session = match connectors.client(config).connect(&config.endpoint).await {
         Ok(session) => session,
         Err(refusal) => {
             findings.wrong(&format!("{name} server"), &refusal.into())?;
@@ -54,10 +55,14 @@ pub(super) async fn check(
 }
 
 /// Whether every reference resolves; values are dropped at once.
-async fn references(config: &ConnectorConfig, findings: &mut Findings) -> Result<bool, Refused> {
+async fn references(
+    config: &ConnectorConfig,
+    connectors: &Connectors,
+    findings: &mut Findings,
+) -> Result<bool, Refused> {
     let name = config.connector.as_str();
-    let provider = connectors::credentials();
-    let references = connectors::references(config);
+    let provider = connectors.credentials();
+    let references = crate::connectors::references(config);
     let mut all = true;
     for (setting, text) in &references {
         let resolved = match SecretRef::parse(text) {

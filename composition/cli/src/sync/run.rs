@@ -19,10 +19,11 @@ use super::report::OnceReport;
 use super::signals::drained_by;
 use super::start::Start;
 use super::timings::Timings;
+use crate::connectors::Connectors;
 use crate::health::{HealthListener, HealthParts};
 use crate::logging::LogFormat;
 use crate::output::{Refused, print};
-use crate::{DONE, FAILED, NOT_STARTED, connectors, place};
+use crate::{DONE, FAILED, NOT_STARTED, place};
 
 /// Whom a command line works for: it has no tenants to tell apart.
 const TENANT: &str = "local";
@@ -38,6 +39,7 @@ struct Ground {
     registry: Arc<ConfigFile>,
     state_dir: PathBuf,
     open: OpenSink,
+    connectors: Connectors,
     _lock: scion::local::FileLock,
 }
 
@@ -50,6 +52,9 @@ pub(super) async fn run(args: &SyncArgs, start: &Start, sinks: &SinkRegistry) ->
     };
     let Ok((ground, listener)) = outcome.await else { return NOT_STARTED };
     let cancel = CancellationToken::new();
+    let outbound = ground.connectors.outbound().clone();
+    // Ends with the process.
+    tokio::spawn(async move { outbound.keep_renewed().await });
     if args.once {
         drained_by(start, &cancel, once(args, start, &ground, &cancel)).await
     } else {
@@ -64,6 +69,7 @@ async fn prepare(args: &SyncArgs, start: &Start, sinks: &SinkRegistry) -> Result
         Told
     };
     let factory = place::sink(sinks, &args.sink).map_err(|refusal| told(refusal.into()))?;
+    let connectors = Connectors::of_process().map_err(|refusal| told(refusal.into()))?;
     let registry = Arc::new(ConfigFile::new(args.config.clone()));
     let config = registry.read().await.map_err(|problems| {
         start.refuse_config(&problems);
@@ -74,7 +80,7 @@ async fn prepare(args: &SyncArgs, start: &Start, sinks: &SinkRegistry) -> Result
     let lock = place::lock(&state_dir).map_err(told)?;
     let request = SinkRequest { state_dir: state_dir.clone(), store_file: None, access: Access::Write };
     let open = factory.open(&request).await.map_err(|refusal| told(refusal.into()))?;
-    Ok(Ground { config, registry, state_dir, open, _lock: lock })
+    Ok(Ground { config, registry, state_dir, open, connectors, _lock: lock })
 }
 
 async fn listen(args: &SyncArgs, start: &Start) -> Result<Option<HealthListener>, Told> {
@@ -98,7 +104,7 @@ async fn listen(args: &SyncArgs, start: &Start) -> Result<Option<HealthListener>
 fn parts(start: &Start, ground: &Ground) -> (SupervisorParts, Arc<Timings>) {
     let clock = Arc::new(SystemClock::new());
     let timings = Arc::new(Timings::new(start.events()));
-    let open = &ground.open;
+    let (open, reach) = (&ground.open, ground.connectors.clone());
     let ports = SyncPorts {
         committer: Committer::new(open.sink.clone(), open.digests.clone(), clock.clone()),
         checkpoints: open.checkpoints.clone(),
@@ -110,8 +116,8 @@ fn parts(start: &Start, ground: &Ground) -> (SupervisorParts, Arc<Timings>) {
     let tenant = TenantId::parse(TENANT).expect("a plain word is a tenant id");
     let parts = SupervisorParts {
         registry: ground.registry.clone(),
-        connectors: Arc::new(connectors::client),
-        credentials: Some(connectors::credentials()),
+        connectors: Arc::new(move |config| reach.client(config)),
+        credentials: Some(ground.connectors.credentials()),
         ports,
         options: WorkerOptions::new(tenant),
         health: Arc::new(HealthState::new(clock, window)),

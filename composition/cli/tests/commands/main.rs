@@ -13,6 +13,7 @@ mod exits;
 mod health;
 mod interop;
 mod logs;
+mod oauth;
 mod once;
 mod progress;
 mod query;

@@ -1,7 +1,7 @@
 //! The rules of declared descriptors.
 
 use super::{DescriptorRefusal, OntologyTerms};
-use crate::credential::SecretRef;
+use crate::credential::{RuntimeRef, SecretRef};
 use crate::declaration::refusal::shown;
 use crate::json::{Json, JsonObject};
 
@@ -38,15 +38,5 @@ pub(super) fn check_one(members: &JsonObject, terms: Option<&OntologyTerms>) -> 
 
 /// A reference a store resolves, or one of the forms the runtime of a connector resolves itself (6.5).
 fn is_reference(text: &str) -> bool {
-    let runtime = || {
-        let target = ["env://", "vault://", "secret://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-        let target = target.or_else(|| text.strip_prefix("${")?.strip_suffix('}'));
-        target.is_some_and(|target| {
-            !target.is_empty()
-                && target.len() <= 512
-                && !target.contains("..")
-                && !target.chars().any(|c| c.is_whitespace() || c.is_control())
-        })
-    };
-    SecretRef::parse(text).is_ok() || runtime()
+    SecretRef::parse(text).is_ok() || RuntimeRef::parse_setting(text).is_ok()
 }
