@@ -1,5 +1,7 @@
 //! Requests: every style, bodies, and what no value can do.
 
+#![allow(clippy::unwrap_used, reason = "a test helper that cannot go on ends the test")]
+
 mod common;
 
 use std::borrow::Cow;
