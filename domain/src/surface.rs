@@ -129,6 +129,9 @@ refusals! {
         /// A tool name that clients refuse.
         ToolName { tool: String } => "tool_name_invalid", CallerMistake, Never,
             "`{tool}` is not a tool name that every client accepts", "use a letter, then at most 63 letters, digits, `_` or `-`";
+        /// A tool's version is not one short word.
+        ToolVersion { tool: String } => "tool_version_invalid", CallerMistake, Never,
+            "the version of `{tool}` is not one word of at most 64 characters", "write a version such as 1.2.0";
         /// Two tools share a name.
         DuplicateTool { tool: String } => "tool_duplicate", CallerMistake, Never,
             "two tools are called `{tool}`", "rename one";

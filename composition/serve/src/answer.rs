@@ -3,6 +3,7 @@
 use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::mcp::ToolResult;
 use scion_domain::surface::ToolFailure;
+use scion_domain::tool_surface::output_schema;
 
 use crate::ToolRefusal;
 
@@ -17,20 +18,9 @@ impl Output {
     /// Reads the schema of the value; a schema that is not an object's is wrapped in `result`. A schema that already wraps
     /// is taken as it is.
     pub(crate) fn of(value_schema: Option<&Json>) -> Self {
-        let Some(schema) = value_schema else { return Self { schema: None, wraps: false } };
-        if schema.get("x-fastmcp-wrap-result").and_then(Json::as_bool) == Some(true) {
-            return Self { schema: Some(schema.clone()), wraps: true };
-        }
-        if schema.get("type").and_then(Json::as_str) == Some("object") {
-            return Self { schema: Some(schema.clone()), wraps: false };
-        }
-        let wrapped = Json::from([
-            ("type", "object".into()),
-            ("properties", Json::from([("result", schema.clone())])),
-            ("required", Json::from(vec!["result".into()])),
-            ("x-fastmcp-wrap-result", true.into()),
-        ]);
-        Self { schema: Some(wrapped), wraps: true }
+        let Some(of_value) = value_schema else { return Self { schema: None, wraps: false } };
+        let (schema, wraps) = output_schema(of_value);
+        Self { schema: Some(schema), wraps }
     }
 
     /// `outputSchema`, as served.

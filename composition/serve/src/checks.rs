@@ -4,19 +4,14 @@ use std::collections::HashSet;
 
 use scion_domain::json::Json;
 use scion_domain::surface::ConnectorRefusal;
+use scion_domain::tool_surface::{ToolName, ToolVersion};
 
 use crate::declaration::BoundSource;
 use crate::tool::ToolBuilder;
 
-/// The longest tool name that common clients accept.
-const MAX_TOOL_NAME: usize = 64;
-
 /// A name that every client accepts, a schema that no client rejects.
 pub(crate) fn tool(tool: &ToolBuilder) -> Result<(), ConnectorRefusal> {
-    let named = tool.name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && tool.name.len() <= MAX_TOOL_NAME
-        && tool.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if !named {
+    if ToolName::parse(&tool.name).is_err() {
         return Err(ConnectorRefusal::ToolName { tool: tool.name.clone() });
     }
     let refuse = |what| ConnectorRefusal::ToolSchema { tool: tool.name.clone(), what };
@@ -25,6 +20,12 @@ pub(crate) fn tool(tool: &ToolBuilder) -> Result<(), ConnectorRefusal> {
         Some(schema) if schema.as_object().is_none() => Err(refuse("an output schema is not an object")),
         _ => Ok(()),
     }
+}
+
+/// The version a tool declares, if it declares one.
+pub(crate) fn version(tool: &ToolBuilder) -> Result<Option<ToolVersion>, ConnectorRefusal> {
+    let refuse = |_| ConnectorRefusal::ToolVersion { tool: tool.name.clone() };
+    tool.version.as_deref().map(ToolVersion::parse).transpose().map_err(refuse)
 }
 
 /// One broken schema can cost a client every tool of the server, so only plain objects pass.

@@ -5,6 +5,7 @@ use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
+use scion_domain::tool_surface::ToolVersion;
 
 use crate::answer::Output;
 use crate::changes::ChangeNotifier;
@@ -28,6 +29,7 @@ impl Connector {
             title: None,
             instructions: None,
             tools: Vec::new(),
+            additional: Vec::new(),
             sources: Vec::new(),
             mappings: Vec::new(),
             models: Vec::new(),
@@ -43,6 +45,7 @@ pub struct ConnectorBuilder {
     title: Option<String>,
     instructions: Option<String>,
     tools: Vec<Tool>,
+    additional: Vec<Tool>,
     sources: Vec<(String, Source)>,
     mappings: Vec<(String, Mapping)>,
     models: Vec<ResourceModel>,
@@ -69,6 +72,14 @@ impl ConnectorBuilder {
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds a tool beside the connector's own surface (R032). Additional tools are listed after all others, whenever they
+    /// are added, and never replace one: a name that is taken is refused.
+    #[must_use]
+    pub fn additional_tool(mut self, tool: Tool) -> Self {
+        self.additional.push(tool);
         self
     }
 
@@ -106,7 +117,8 @@ impl ConnectorBuilder {
     }
 
     /// Checks everything and gives the surface to serve. The first fault is the refusal; nothing is repaired or left out.
-    pub fn build(self) -> Result<ServedSurface, ConnectorRefusal> {
+    pub fn build(mut self) -> Result<ServedSurface, ConnectorRefusal> {
+        self.tools.append(&mut self.additional);
         let connector =
             ConnectorName::parse(&self.identity.name).map_err(|refusal| ConnectorRefusal::Name { refusal })?;
         if self.identity.version.trim().is_empty() {
@@ -122,7 +134,10 @@ impl ConnectorBuilder {
         let sources: Vec<BoundSource<'_>> = on_tools.chain(by_name).collect();
         sources.iter().try_for_each(|bound| checks::source(bound, &specs))?;
         let mappings = declaration::mappings(&sources, &self.mappings)?;
-        let described: Vec<_> = specs.iter().map(|spec| describe(spec, tool_meta(&spec.name, &sources))).collect();
+        let described: Vec<_> = specs
+            .iter()
+            .map(|spec| Ok(describe(spec, checks::version(spec)?.as_ref(), tool_meta(&spec.name, &sources))))
+            .collect::<Result<_, ConnectorRefusal>>()?;
         let declared = declaration::assemble(&connector, &described, &sources, &mappings, &self.models)?;
 
         let resources = self.resources(&connector, declared.to_text());
@@ -183,15 +198,20 @@ fn tool_meta(tool: &str, sources: &[BoundSource<'_>]) -> Option<Json> {
 }
 
 /// The tool as listed.
-fn describe(spec: &ToolBuilder, sources: Option<Json>) -> ToolDescription {
+fn describe(spec: &ToolBuilder, version: Option<&ToolVersion>, sources: Option<Json>) -> ToolDescription {
     let mut meta = spec.meta.clone();
+    let mut description = spec.description.clone();
+    if let Some(version) = version {
+        version.mark(&mut meta);
+        description = Some(version.stamp(description.as_deref()));
+    }
     if let Some(sources) = sources {
         meta.insert(SOURCE_META_KEY.to_owned(), sources);
     }
     ToolDescription {
         name: spec.name.clone(),
         title: spec.title.clone(),
-        description: spec.description.clone(),
+        description,
         input_schema: Json::Object(spec.inputs.schema()),
         output_schema: Output::of(spec.output.as_ref()).schema(),
         hints: spec.hints,

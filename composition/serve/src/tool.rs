@@ -44,6 +44,7 @@ pub struct ToolBuilder {
     pub(crate) name: String,
     pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
+    pub(crate) version: Option<String>,
     pub(crate) hints: ToolHints,
     pub(crate) inputs: Inputs,
     pub(crate) output: Option<Json>,
@@ -78,6 +79,7 @@ impl Tool {
             name: name.into(),
             title: None,
             description: None,
+            version: None,
             hints,
             inputs: Inputs::Params(Vec::new()),
             output: None,
@@ -99,6 +101,14 @@ impl ToolBuilder {
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
+        self
+    }
+
+    /// The tool's own version (R014.3): the last line of its description and the member `tool_version` of its `_meta`. Its
+    /// answers stay as they are.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
         self
     }
 
