@@ -15,6 +15,7 @@ use scion_ports::{HttpExchange, InboundResponse};
 use tokio::time::{Instant, sleep_until};
 
 use crate::connector::{ATTEMPT, Attempt, Connector, PLAINTEXT, Route};
+use crate::interim::{Interim, MAX_INTERIM};
 use crate::{body, failure, head, redirect};
 
 /// The largest head hyper reads at all, in bytes and fields; the limits of a request are at most these. hyper does not say
@@ -52,13 +53,14 @@ impl Exchange {
     /// One answer's head, within the bounds of time.
     async fn answer(
         &self,
-        request: hyper::Request<Full<Bytes>>,
+        mut request: hyper::Request<Full<Bytes>>,
         limits: &ExchangeLimits,
         total: Instant,
         host: impl Fn() -> String,
     ) -> Result<Response<Incoming>, HttpRefusal> {
         let start = Instant::now();
         let attempt = Arc::new(Attempt::new(total.min(start + limits.connect)));
+        let interim = Interim::watch(&mut request);
         let answer = ATTEMPT.scope(Arc::clone(&attempt), self.client.request(request));
         let timer = sleep_until(total.min(start + limits.idle));
         tokio::pin!(answer, timer);
@@ -67,6 +69,10 @@ impl Exchange {
                 biased;
                 outcome = &mut answer => {
                     return outcome.map_err(|error| failure::of_exchange(&error, host(), limits.header_bytes as u64));
+                }
+                () = interim.flooded() => {
+                    let limit = u64::from(MAX_INTERIM);
+                    return Err(HttpRefusal::TooLarge { host: host(), what: "interim answers", limit });
                 }
                 () = &mut timer => {
                     let now = Instant::now();

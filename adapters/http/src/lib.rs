@@ -26,6 +26,7 @@ mod dialer;
 mod exchange;
 mod failure;
 mod head;
+mod interim;
 mod material;
 mod proxy;
 mod race;

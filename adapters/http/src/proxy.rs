@@ -7,6 +7,7 @@ use scion_domain::http::{Bytes, HeaderValue, HttpRefusal, Method, header};
 use scion_domain::proxy::ProxyProfile;
 use tokio::net::TcpStream;
 
+use crate::interim::Interim;
 use crate::material::{self, Credentials};
 use crate::race;
 use crate::resolve::Resolve;
@@ -32,7 +33,7 @@ impl Proxy {
         };
         let dialled: Vec<_> = addresses.iter().take(8).map(|address| (*address, self.profile.port()).into()).collect();
         let (stream, _) = race::connect(&dialled).await.map_err(|_| refused())?;
-        let request = self.request(authority).await?;
+        let mut request = self.request(authority).await?;
         let (mut sender, connection) = http1::Builder::new()
             .max_headers(HEADERS)
             .max_buf_size(HEAD_BYTES)
@@ -40,6 +41,7 @@ impl Proxy {
             .await
             .map_err(|_| refused())?;
         // The connection is driven here, so that it ends with this future.
+        let interim = Interim::watch(&mut request);
         let answer = sender.send_request(request);
         let connection = connection.with_upgrades();
         let tunnel = async {
@@ -53,6 +55,7 @@ impl Proxy {
         tokio::pin!(tunnel, connection);
         let upgraded = tokio::select! {
             biased;
+            () = interim.flooded() => return Err(refused()),
             outcome = &mut tunnel => outcome?,
             _ = &mut connection => tunnel.await?,
         };

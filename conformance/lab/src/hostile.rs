@@ -62,7 +62,7 @@ pub fn hostile_cases() -> Vec<HostileCase> {
         false,
     );
     add("drips a body for ever", Behaviour::DripForEver(Duration::from_millis(50)), TimedOut, false);
-    add("endless interim answers", Behaviour::EndlessInterim, Bounded, false);
+    add("endless interim answers", Behaviour::EndlessInterim, Refused, false);
 
     add("endless headers", Behaviour::EndlessHeaders, Refused, false);
     add("one huge header", Behaviour::HugeHeader(1024 * 1024), Refused, false);

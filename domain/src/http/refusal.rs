@@ -25,7 +25,7 @@ refusals! {
         /// The answer is not HTTP, or lies about its length or its encoding.
         Malformed { host: String, what: &'static str } => "http_malformed", PeerMisbehaved, Never,
             "the answer of {host} has a malformed {what}", "report it to the operator of the server";
-        /// A bound of size; `what` is `body`, `headers`, `header bytes` or `redirects`.
+        /// A bound of size; `what` is `body`, `headers`, `header bytes`, `interim answers` or `redirects`.
         TooLarge { host: String, what: &'static str, limit: u64 } => "http_too_large", PeerMisbehaved, Never,
             "the answer of {host} exceeds the limit of {limit} for its {what}", "ask for less, or raise the limit";
         /// A redirect that must not be followed.

@@ -74,6 +74,14 @@ async fn an_interim_answer_alone_and_an_unasked_upgrade_are_no_answers() {
 }
 
 #[tokio::test]
+async fn interim_answers_without_end_are_given_up() {
+    let lab = Lab::always(Behaviour::EndlessInterim).await;
+    let refused = refusal(&*client().await, get(lab.url("/"))).await;
+    assert_eq!(refused, HttpRefusal::TooLarge { host: "127.0.0.1".into(), what: "interim answers", limit: 32 });
+    assert!(lab.bytes_sent() < 8 * 1024 * 1024, "took {} bytes", lab.bytes_sent());
+}
+
+#[tokio::test]
 async fn a_url_that_cannot_be_requested_is_the_callers_mistake() {
     let client = client().await;
     for text in ["ftp://127.0.0.1/", "http://user:hunter2@127.0.0.1/", "file:///etc/passwd", "http://127.0.0.1:0/"] {
