@@ -8,7 +8,7 @@ use std::time::Duration;
 use scion_domain::auth::{
     AuthRefusal, Ceremony, CeremonySeed, ClientAuth, CodeExchange, Discovery, Grant, PersistReceipt, Pkce,
     PkceAuthResult, PkceBinding, PkceChallenge, PkceEvidence, PkceRefusal, RedirectBinding, RedirectMode,
-    TokenResponse, parse_issuer,
+    TOTAL_DEADLINE_MS, TokenResponse, parse_issuer,
 };
 use scion_domain::credential::SecretSource;
 use scion_domain::id::{ConnectorName, Digest256};
@@ -261,17 +261,31 @@ impl PkceAuthManager {
         if binding.connector != self.connector.as_str() {
             return Err(PkceRefusal::StateMismatch);
         }
-        if let Some(authority) = &self.parts.authority {
-            authority.confirm(&binding).await?;
-        }
-        let discovery = self.metadata.get().await.map_err(|refusal| PkceRefusal::of_authority(&refusal))?;
+        // The one deadline starts here: what the host and the provider take before the browser opens is part of it.
+        let started = self.now();
+        let prepared = async {
+            if let Some(authority) = &self.parts.authority {
+                authority.confirm(&binding).await?;
+            }
+            self.metadata.get().await.map_err(|refusal| PkceRefusal::of_authority(&refusal))
+        };
+        let discovery = tokio::select! {
+            biased;
+            discovery = prepared => discovery?,
+            () = self.parts.clock.sleep(Duration::from_millis(TOTAL_DEADLINE_MS.unsigned_abs())) => {
+                return Err(PkceRefusal::Expired);
+            }
+        };
         let mut seed = CeremonySeed { verifier: [0; 48], state: [0; 32], nonce: [0; 32] };
         self.parts.entropy.fill(&mut seed.verifier);
         self.parts.entropy.fill(&mut seed.state);
         self.parts.entropy.fill(&mut seed.nonce);
         let now = self.now();
         let reference = binding.challenge_ref.clone();
-        let ceremony = Ceremony::begin(&self.config, &discovery, binding, redirect, &seed, now)?;
+        let ceremony = Ceremony::begin(&self.config, &discovery, binding, redirect, &seed, started)?;
+        if ceremony.remaining_ms(now) == 0 {
+            return Err(PkceRefusal::Expired);
+        }
         let open = Arc::new(Open { ceremony: Mutex::new(ceremony), discovery });
         let mut all = self.opened();
         all.retain(|_, open| open.lock().remaining_ms(now) > 0);

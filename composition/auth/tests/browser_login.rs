@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::{World, desk, header};
+use common::{MovedClock, World, desk, header};
 use scion_auth::{LoginPolicy, OutboundAuth, PkceAuthManager, account_of};
 use scion_domain::auth::{
     AuthDeclaration, AuthRefusal, ClientCredentials, Pkce, PkceBinding, PkceRefusal, ProviderTokenProfile, TokenForm,
@@ -22,7 +22,7 @@ use scion_domain::work::{StoredTokens, WorkRefusal};
 use scion_jwt::Jwt;
 use scion_lab::{Gate, Idp, IdpClient, Twist};
 use scion_local::{FileTokenStore, LoopbackCallback, SystemBrowser};
-use scion_ports::{AccountGuard, BrowserLauncher, CeremonyAuthority, HttpExchange, TokenStore};
+use scion_ports::{AccountGuard, BrowserLauncher, CeremonyAuthority, Clock as _, HttpExchange, TokenStore};
 
 /// A person: opens the address, is logged in at the provider, and follows the redirect back.
 struct Person {
@@ -101,6 +101,20 @@ impl CeremonyAuthority for Host {
             Some(limit) if *asked > limit => Err(PkceRefusal::Revoked),
             _ => Ok(()),
         }
+    }
+}
+
+/// A host that takes its time before it answers, or never answers.
+struct Slow(Option<(Arc<MovedClock>, i64)>);
+
+#[async_trait]
+impl CeremonyAuthority for Slow {
+    async fn confirm(&self, _binding: &PkceBinding) -> Result<(), PkceRefusal> {
+        match &self.0 {
+            Some((clock, seconds)) => clock.forward(*seconds),
+            None => std::future::pending().await,
+        }
+        Ok(())
     }
 }
 
@@ -340,6 +354,29 @@ async fn without_a_confirmed_store_and_fresh_authority_nothing_goes_on() {
     *scene.host.revoke_after.lock().unwrap() = Some(0);
     let refused = scene.manager(&config).login_loopback(binding("anna", "c-2")).await.unwrap_err();
     assert_eq!((refused, scene.person.callbacks.lock().unwrap().len()), (PkceRefusal::Revoked, 1));
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R046.4
+#[tokio::test]
+async fn the_deadline_of_a_login_includes_what_the_host_takes_to_confirm_it() {
+    let scene = Scene::new().await;
+    let config = scene.config(ProviderTokenProfile::default()).headless(DONE);
+    let asking = |host: Slow| {
+        let factory = scene.factory().ceremony_authority(Arc::new(host));
+        factory.manager(&desk(), config.clone(), scene.world.exchange.clone()).unwrap()
+    };
+    let before = scene.world.clock.unix_millis();
+    let manager = asking(Slow(Some((scene.world.clock.clone(), 50))));
+    let challenge = manager.begin_headless(binding("anna", "c-1")).await.unwrap();
+    let total = challenge.deadline_ms - before;
+    assert!((120_000..150_000).contains(&total), "the time of the host was added: {total}");
+    let late = asking(Slow(Some((scene.world.clock.clone(), 120))));
+    assert_eq!(late.begin_headless(binding("anna", "c-2")).await.unwrap_err(), PkceRefusal::Expired);
+    let silent = asking(Slow(None));
+    tokio::time::pause();
+    assert_eq!(silent.begin_headless(binding("anna", "c-3")).await.unwrap_err(), PkceRefusal::Expired);
+    assert_eq!(silent.login_loopback(binding("anna", "c-4")).await.unwrap_err(), PkceRefusal::Expired);
+    assert!(silent.evidence("c-3").is_none() && silent.evidence("c-4").is_none());
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R046.4, SDK-CONNECTOR-CONTROL-R046.6
