@@ -85,7 +85,6 @@ impl RequestAuth for BrowserAuth {
         if status != StatusCode::UNAUTHORIZED || generation == 0 {
             return Ok(false);
         }
-        let (now, _) = self.tokens.get(Reason::Rejected(generation)).await?;
-        Ok(now > generation)
+        self.tokens.rejected(generation).await
     }
 }

@@ -1,5 +1,6 @@
 //! Tokens with one renewal at a time.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -30,6 +31,13 @@ const FAILURES: u32 = 3;
 /// The first and the longest such while, in milliseconds; it doubles with each further failure.
 const PAUSE_MS: (i64, i64) = (1_000, 32_000);
 
+/// Renewals that refused tokens may cause within [`FORCED_WINDOW_MS`]. A server that refuses every token, right or wrong, must not be
+/// able to make each call a login: no renewal fails then, so no pause would ever begin.
+const FORCED: usize = 5;
+
+/// In milliseconds.
+const FORCED_WINDOW_MS: i64 = 60_000;
+
 #[derive(Default)]
 struct State {
     flight: Flight,
@@ -39,6 +47,9 @@ struct State {
     /// Until when the authority is left alone, and what it said last. Calls without end must not become logins without end: vendors
     /// lock accounts for that.
     pause: Option<(i64, AuthRefusal)>,
+    /// When tokens were renewed because a server refused them, within the window; and the generation that was refused last.
+    forced: VecDeque<i64>,
+    forced_for: Option<u64>,
 }
 
 impl State {
@@ -52,6 +63,21 @@ impl State {
             let pause = (PAUSE_MS.0 << further.min(16)).min(PAUSE_MS.1);
             self.pause = Some((now.saturating_add(pause), refusal.clone()));
         }
+    }
+
+    /// Whether the refusal of a generation may lead to a renewal. All callers whose token was of this generation share one.
+    fn may_force(&mut self, generation: u64, now: i64) -> bool {
+        if generation != self.flight.generation() || self.forced_for == Some(generation) {
+            return true;
+        }
+        // A time ahead of now is from before the clock was set back.
+        self.forced.retain(|at| (0..FORCED_WINDOW_MS).contains(&now.saturating_sub(*at)));
+        if self.forced.len() >= FORCED {
+            return false;
+        }
+        self.forced.push_back(now);
+        self.forced_for = Some(generation);
+        true
     }
 
     /// The last refusal, while the authority is left alone. A clock that was set back ends it.
@@ -128,6 +154,17 @@ impl Inner {
 impl CachedTokens {
     pub(crate) fn new(mint: Arc<dyn Mint>, clock: Arc<dyn Clock>) -> Self {
         Self { inner: Arc::new(Inner { mint, clock, state: Mutex::default() }) }
+    }
+
+    /// A server refused the token of a generation: whether there is a newer one now. At most five renewals a minute come from this;
+    /// further ones are answered with `false`, and the token stays in use.
+    pub(crate) async fn rejected(&self, generation: u64) -> Result<bool, AuthRefusal> {
+        if !self.inner.lock().may_force(generation, self.inner.clock.unix_millis()) {
+            tracing::warn!("renewed tokens are refused again and again; the next renewal waits");
+            return Ok(false);
+        }
+        let (now, _) = self.get(Reason::Rejected(generation)).await?;
+        Ok(now > generation)
     }
 
     /// The token to use now and its generation.

@@ -131,7 +131,6 @@ impl RequestAuth for ExchangeAuth {
         if status != StatusCode::UNAUTHORIZED {
             return Ok(false);
         }
-        let (now, _) = self.tokens().await?.get(Reason::Rejected(generation)).await?;
-        Ok(now > generation)
+        self.tokens().await?.rejected(generation).await
     }
 }

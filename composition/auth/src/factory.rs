@@ -393,8 +393,7 @@ impl RequestAuth for TokenAuth {
         if !renew {
             return Ok(false);
         }
-        let (now, _) = self.tokens.get(Reason::Rejected(generation)).await?;
-        Ok(now > generation)
+        self.tokens.rejected(generation).await
     }
 }
 

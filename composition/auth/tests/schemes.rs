@@ -196,6 +196,34 @@ async fn a_session_logs_in_again_once_on_401_and_403() {
 
 /// Proves: SDK-CONNECTOR-CONTROL-R028.4
 #[tokio::test]
+async fn a_server_that_refuses_every_token_does_not_make_each_call_a_login() {
+    let (world, idp) = (World::new().await, provider(300).await);
+    world.vault.put("P", PASSWORD);
+    world.vault.put("S", "s:cr&t");
+    let login = SessionLogin::json(idp.url("/login").as_str(), "data.token").field("user", "desk").env("password", "P");
+    let client = ClientCredentials::issuer(&idp.issuer(), "client").env("S");
+    let session = (world.open(login).await, StatusCode::FORBIDDEN, "/login");
+    let oauth = (world.open(client).await, StatusCode::UNAUTHORIZED, "/token");
+    for (auth, status, place) in [session, oauth] {
+        let mut renewed = 0;
+        for _ in 0..40 {
+            let generation = auth.material().await.unwrap().generation;
+            renewed += usize::from(auth.rejected(generation, status).await.unwrap());
+        }
+        assert_eq!((renewed, idp.count(place)), (5, 6), "{place}");
+        world.clock.forward(59);
+        let generation = auth.material().await.unwrap().generation;
+        assert!(!auth.rejected(generation, status).await.unwrap(), "the minute is not over");
+        // Who still had an older token learns of the newer one, which costs no renewal.
+        assert!(auth.rejected(generation - 1, status).await.unwrap());
+        world.clock.forward(2);
+        assert!(auth.rejected(generation, status).await.unwrap());
+        assert_eq!(idp.count(place), 7, "{place}");
+    }
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R028.4
+#[tokio::test]
 async fn a_caller_token_is_exchanged_for_that_caller_alone() {
     let (world, idp) = (World::new().await, provider(300).await);
     world.vault.put("S", "s:cr&t");
