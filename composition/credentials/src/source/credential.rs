@@ -12,7 +12,7 @@ use scion_domain::credential::{
 };
 use scion_domain::http::{HeaderValue, HttpProfile, StatusCode, header};
 use scion_domain::id::ConnectorName;
-use scion_domain::refusal::Refusal as _;
+use scion_domain::refusal::{Refusal, Retry};
 use scion_ports::{AuthFactory, CredentialProvider, HttpDialer, RequestAuth};
 
 use super::registry::SourceStatus;
@@ -40,12 +40,20 @@ pub struct SourceCredential {
     scheme: Scheme,
     workshop: Option<Workshop>,
     degraded: Option<SourceCredentialRefusal>,
+    passing: bool,
     last: Mutex<Option<SourceCredentialRefusal>>,
 }
 
 impl SourceCredential {
     pub(super) fn keyless(degraded: Option<SourceCredentialRefusal>) -> Self {
-        Self { kind: "keyless", scheme: Scheme::Keyless, workshop: None, degraded, last: Mutex::new(None) }
+        Self {
+            kind: "keyless",
+            scheme: Scheme::Keyless,
+            workshop: None,
+            degraded,
+            passing: false,
+            last: Mutex::new(None),
+        }
     }
 
     /// The kind that is in force: that of the descriptor, or `keyless` when it could not be built.
@@ -56,6 +64,11 @@ impl SourceCredential {
     /// Why it is keyless although something else was described.
     pub const fn degraded(&self) -> Option<&SourceCredentialRefusal> {
         self.degraded.as_ref()
+    }
+
+    /// Whether what made it keyless can pass: it is worth building again.
+    pub(super) const fn passing(&self) -> bool {
+        self.passing
     }
 
     pub(super) fn status(&self, source: &str) -> SourceStatus {
@@ -162,7 +175,7 @@ pub(super) async fn build(descriptor: &SourceDescriptor, workshop: &Workshop) ->
         SourceDescriptor::CookieSession { name, cookie } => {
             let scheme = Scheme::Cookie { name: name.clone(), cookie: cookie.clone() };
             let workshop = Some(workshop.clone());
-            return SourceCredential { kind, scheme, workshop, degraded: None, last: Mutex::new(None) };
+            return SourceCredential { kind, scheme, workshop, degraded: None, passing: false, last: Mutex::new(None) };
         }
         SourceDescriptor::ApiKey { place, key } => (AuthDeclaration::ApiKey(api_key(place, key)), None),
         SourceDescriptor::Basic { user, password } => (AuthDeclaration::Basic(basic(user, password)), None),
@@ -177,21 +190,29 @@ pub(super) async fn build(descriptor: &SourceDescriptor, workshop: &Workshop) ->
     match open(&declaration, tls, workshop).await {
         Ok(auth) => {
             let scheme = Scheme::Opened(auth);
-            SourceCredential { kind, scheme, workshop: None, degraded: None, last: Mutex::new(None) }
+            SourceCredential { kind, scheme, workshop: None, degraded: None, passing: false, last: Mutex::new(None) }
         }
-        Err(code) => SourceCredential::keyless(Some(SourceCredentialRefusal::Unresolved { code })),
+        Err((code, passing)) => {
+            let keyless = SourceCredential::keyless(Some(SourceCredentialRefusal::Unresolved { code }));
+            SourceCredential { passing, ..keyless }
+        }
     }
 }
 
+/// A scheme, or the code of why there is none and whether that can pass.
 async fn open(
     declaration: &AuthDeclaration,
     tls: Option<String>,
     workshop: &Workshop,
-) -> Result<Arc<dyn RequestAuth>, &'static str> {
+) -> Result<Arc<dyn RequestAuth>, (&'static str, bool)> {
     let profile = HttpProfile { tls: tls.or_else(|| workshop.profile.tls.clone()), ..workshop.profile.clone() };
-    let exchange = workshop.dialer.open(&profile).await.map_err(|refusal| refusal.code())?;
+    let exchange = workshop.dialer.open(&profile).await.map_err(|refusal| told(&refusal))?;
     let opened = workshop.factory.open(&workshop.connector, declaration, exchange).await;
-    opened.map_err(|refusal| refusal.code())
+    opened.map_err(|refusal| told(&refusal))
+}
+
+fn told(refusal: &impl Refusal) -> (&'static str, bool) {
+    (refusal.code(), refusal.retry() != Retry::Never)
 }
 
 fn api_key(place: &SourceKeyPlace, key: &SecretRef) -> ApiKey {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use scion_domain::credential::{
     SOURCE_CREDENTIALS, SourceCredentialRefusal, SourceDescriptor, SourceDescriptors, read_source_credentials,
@@ -36,12 +36,34 @@ impl SourceStatus {
     }
 }
 
+/// Where the credential of a source is kept.
+#[derive(Default)]
+struct Place {
+    built: OnceCell<Arc<SourceCredential>>,
+    /// Why it was not built last time, while that can pass.
+    failed: Mutex<Option<SourceCredentialRefusal>>,
+}
+
+impl Place {
+    fn failed(&self) -> Option<SourceCredentialRefusal> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the reason; whether it is a new one.
+    fn fails(&self, refusal: Option<&SourceCredentialRefusal>) -> bool {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = failed.as_ref() != refusal;
+        *failed = refusal.cloned();
+        new
+    }
+}
+
 /// Looks credentials up by source name. Each is built once, when it is first asked for; every later call gets the same one, so
 /// that an access token is refreshed once for all. A descriptor that cannot be built is a keyless credential with a reason:
-/// one bad entry never stops the others.
+/// one bad entry never stops the others. When the reason can pass (an authority that is away), the next call builds it again.
 pub struct SourceCredentials {
     descriptors: SourceDescriptors,
-    built: BTreeMap<String, OnceCell<Arc<SourceCredential>>>,
+    built: BTreeMap<String, Place>,
     unknown: Arc<SourceCredential>,
     workshop: Workshop,
 }
@@ -61,7 +83,7 @@ impl SourceCredentials {
         let descriptors = read_source_credentials(text)?;
         let workshop = Workshop { connector: connector.clone(), provider, factory, dialer, profile };
         Ok(Self {
-            built: descriptors.keys().map(|name| (name.clone(), OnceCell::new())).collect(),
+            built: descriptors.keys().map(|name| (name.clone(), Place::default())).collect(),
             descriptors,
             unknown: Arc::new(SourceCredential::keyless(Some(SourceCredentialRefusal::NotConfigured))),
             workshop,
@@ -70,31 +92,40 @@ impl SourceCredentials {
 
     /// The credential of a source; keyless for one that has no descriptor.
     pub async fn get(&self, source: &str) -> Arc<SourceCredential> {
-        let (Some(cell), Some(descriptor)) = (self.built.get(source), self.descriptors.get(source)) else {
+        let (Some(place), Some(descriptor)) = (self.built.get(source), self.descriptors.get(source)) else {
             return self.unknown.clone();
         };
-        let built = cell.get_or_init(|| async {
+        let built = place.built.get_or_try_init(|| async {
             let credential = match descriptor {
                 Ok(descriptor) => build(descriptor, &self.workshop).await,
                 Err(refusal) => SourceCredential::keyless(Some(refusal.clone())),
             };
-            if let Some(refusal) = credential.degraded() {
+            if let Some(refusal) = credential.degraded()
+                && place.fails(Some(refusal))
+            {
                 tracing::warn!(source, code = refusal.code(), "the source is read without a credential");
             }
-            Arc::new(credential)
+            let (passing, credential) = (credential.passing(), Arc::new(credential));
+            if passing { Err(credential) } else { Ok(credential) }
         });
-        built.await.clone()
+        match built.await {
+            Ok(credential) => credential.clone(),
+            Err(keyless) => keyless,
+        }
     }
 
     /// The status of every described source, by name. Nothing is built or resolved for it.
     pub fn status(&self) -> Vec<SourceStatus> {
         let status = |(source, descriptor): (&String, &Result<SourceDescriptor, SourceCredentialRefusal>)| match (
-            self.built.get(source).and_then(OnceCell::get),
+            self.built.get(source).and_then(|place| place.built.get()),
             descriptor,
         ) {
             (Some(credential), _) => credential.status(source),
             (None, Err(refusal)) => SourceStatus::new(source, "keyless", Some(refusal.clone())),
-            (None, Ok(descriptor)) => SourceStatus::new(source, descriptor.kind(), None),
+            (None, Ok(descriptor)) => match self.built.get(source).and_then(Place::failed) {
+                Some(refusal) => SourceStatus::new(source, "keyless", Some(refusal)),
+                None => SourceStatus::new(source, descriptor.kind(), None),
+            },
         };
         self.descriptors.iter().map(status).collect()
     }

@@ -9,6 +9,7 @@ use scion_credentials::SourceCredentials;
 use scion_domain::auth::{AuthDeclaration, AuthMaterial, AuthRefusal};
 use scion_domain::http::{HeaderValue, HttpProfile, HttpRefusal, OutboundRequest, StatusCode, header};
 use scion_domain::id::ConnectorName;
+use scion_domain::refusal::Refusal as _;
 use scion_ports::{AuthFactory, HttpDialer, HttpExchange, InboundResponse, RequestAuth};
 
 use crate::support::{Counting, connector};
@@ -26,12 +27,17 @@ impl HttpExchange for NoExchange {
 #[derive(Default)]
 struct Dialer {
     profiles: Mutex<Vec<Option<String>>>,
+    /// Why the next ones are not opened.
+    failures: Mutex<VecDeque<HttpRefusal>>,
 }
 
 #[async_trait]
 impl HttpDialer for Dialer {
     async fn open(&self, profile: &HttpProfile) -> Result<Arc<dyn HttpExchange>, HttpRefusal> {
         self.profiles.lock().unwrap().push(profile.tls.clone());
+        if let Some(refusal) = self.failures.lock().unwrap().pop_front() {
+            return Err(refusal);
+        }
         Ok(Arc::new(NoExchange))
     }
 }
@@ -126,6 +132,29 @@ async fn a_source_has_one_credential_however_often_it_is_asked_for() {
     // The token endpoint is called under the TLS profile the descriptor names.
     assert_eq!(*setup.dialer.profiles.lock().unwrap(), [Some("corp".to_owned())]);
     assert_eq!(setup.env.asked(), 0, "building resolves nothing");
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R900.6
+#[tokio::test]
+async fn a_failure_that_passes_is_not_kept_and_one_that_stays_is() {
+    let setup = setup(vec![Ok(bearer("one", 1))]);
+    let status = |source: &str| setup.sources.status().into_iter().find(|status| status.source == source).unwrap();
+    let away = HttpRefusal::Connect { host: "id.example".into() };
+    setup.dialer.failures.lock().unwrap().extend([away.clone(), away]);
+    for _ in 0..2 {
+        let keyless = setup.sources.get("mail").await;
+        assert_eq!((keyless.kind(), keyless.degraded().unwrap().code()), ("keyless", "source_credential_unresolved"));
+        assert!(!status("mail").ready && status("mail").kind == "keyless");
+    }
+    let mail = setup.sources.get("mail").await;
+    assert_eq!((mail.kind(), mail.degraded()), ("oauth2", None));
+    assert_eq!(mail.material().await.unwrap().generation, 1);
+    assert!(status("mail").ready && Arc::ptr_eq(&mail, &setup.sources.get("mail").await));
+    let unknown = HttpRefusal::UnknownProfile { kind: "tls", name: "corp".into() };
+    setup.dialer.failures.lock().unwrap().push_back(unknown);
+    let people = setup.sources.get("people").await;
+    assert_eq!(people.kind(), "keyless");
+    assert!(Arc::ptr_eq(&people, &setup.sources.get("people").await), "a refusal that stays was asked for again");
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R900.1
