@@ -114,6 +114,8 @@ impl Inner {
     async fn run(&self, call: &Call, want: Want) -> Result<(Answered, Option<RateSnapshot>), ClientRefusal> {
         let clock = &*self.clock;
         let deadline = clock.monotonic().saturating_add(call.total);
+        // Asked anew before each step: every one of them takes time.
+        let left = || deadline.saturating_sub(clock.monotonic());
         let sent = AtomicBool::new(false);
         let over = || ClientRefusal::from(CallRefusal::Deadline { sent: sent.load(Ordering::Relaxed) });
         self.budget.lock().unwrap_or_else(PoisonError::into_inner).request();
@@ -121,21 +123,19 @@ impl Inner {
         let mut may_renew = true;
         let mut last = None;
         loop {
-            let remaining = deadline.saturating_sub(clock.monotonic());
             let attempt = self.attempt(call, want, deadline, &sent);
-            let mut ended = within(clock, remaining, attempt).await.ok_or_else(over)?;
-            let remaining = deadline.saturating_sub(clock.monotonic());
+            let mut ended = within(clock, left(), attempt).await.ok_or_else(over)?;
             let challenged = matches!(&ended, Ok(answered) if self.is_challenge(answered.head.status));
             if challenged && let Ok(challenge) = ended {
                 let paid = self.pay(call, want, deadline, challenge);
-                ended = Ok(within(clock, remaining, paid).await.ok_or_else(over)??);
+                ended = Ok(within(clock, left(), paid).await.ok_or_else(over)??);
             }
             let now_unix_ms = clock.unix_millis();
             let facts = |end| AttemptFacts {
                 method: &call.method,
                 declared_safe: call.safe,
                 number,
-                remaining,
+                remaining: left(),
                 now_unix_ms,
                 end,
             };
@@ -158,7 +158,7 @@ impl Inner {
                     {
                         may_renew = false;
                         let renewed = auth.rejected(answered.generation, status);
-                        if within(clock, remaining, renewed).await.ok_or_else(over)?? {
+                        if within(clock, left(), renewed).await.ok_or_else(over)?? {
                             debug!(status = status.as_u16(), "the credential is renewed; the call is made once more");
                             continue;
                         }
@@ -183,7 +183,7 @@ impl Inner {
             let rate = RateSnapshot::read(&answered.head.headers, now_unix_ms);
             if want != Want::Any && (answered.head.status.is_client_error() || answered.head.status.is_server_error()) {
                 let refusal = self.refused(call, answered, rate.as_ref(), now_unix_ms);
-                return Err(within(clock, remaining, refusal).await.ok_or_else(over)?);
+                return Err(within(clock, left(), refusal).await.ok_or_else(over)?);
             }
             return Ok((answered, rate));
         }

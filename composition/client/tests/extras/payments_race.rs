@@ -1,6 +1,7 @@
 //! Calls side by side, in any interleaving, never spend more than a day's limit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use scion_client::{ClientPorts, GovernedClient};
@@ -9,7 +10,7 @@ use scion_domain::http::{Bytes, HeaderMap, HttpProfile, HttpRefusal, OutboundReq
 use scion_domain::json::Json;
 use scion_domain::payment::{Amount, PaymentDay, PaymentOutcome};
 use scion_domain::work::ApprovalState;
-use scion_ports::{BodyStream, HttpDialer, HttpExchange, InboundResponse, KeyValueStore as _, async_trait};
+use scion_ports::{BodyStream, Clock as _, HttpDialer, HttpExchange, InboundResponse, KeyValueStore as _, async_trait};
 
 use crate::support::{Desk, Literals, Till, Wallet, amount, budget, challenge, context};
 
@@ -17,6 +18,16 @@ use crate::support::{Desk, Literals, Till, Wallet, amount, budget, challenge, co
 struct Shop;
 
 struct Once(Option<Bytes>);
+
+/// A body that never comes, whatever the limits of its request are.
+struct Never;
+
+#[async_trait]
+impl BodyStream for Never {
+    async fn chunk(&mut self) -> Result<Option<Bytes>, HttpRefusal> {
+        std::future::pending().await
+    }
+}
 
 #[async_trait]
 impl BodyStream for Once {
@@ -37,9 +48,13 @@ impl HttpExchange for Shop {
             (true, "1") => return Err(HttpRefusal::Broken { host }),
             (true, "2") => return Err(HttpRefusal::Connect { host }),
             (false, _) | (true, "3") => (StatusCode::PAYMENT_REQUIRED, challenge(price)),
+            (true, "4") => (StatusCode::FORBIDDEN, String::new()),
             (true, _) => (StatusCode::OK, "{}".to_owned()),
         };
         let head = ResponseHead { status, headers: HeaderMap::new(), url: request.url, redirects: 0 };
+        if status == StatusCode::FORBIDDEN {
+            return Ok(InboundResponse { head, body: Box::new(Never) });
+        }
         Ok(InboundResponse { head, body: Box::new(Once(Some(Bytes::from(body)))) })
     }
 }
@@ -108,4 +123,28 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(run(calls, per_day, declines_every));
     }
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R049.5
+#[tokio::test(start_paused = true)]
+async fn what_a_payment_takes_is_part_of_the_deadline_of_its_call() {
+    let mut till = Till::new();
+    let clock = Arc::new(VirtualClock::default());
+    till.clock = clock.clone();
+    till.wallet = Arc::new(Wallet { takes: Duration::from_secs(6), ..Wallet::default() });
+    let ports = ClientPorts {
+        dialer: Arc::new(Shop),
+        auth: Arc::new(Literals),
+        clock: clock.clone(),
+        entropy: Arc::new(SeededEntropy::new(3)),
+    };
+    let client = GovernedClient::builder("desk-mcp").base_url("https://shop.example").unwrap();
+    let client = client.total_timeout(Duration::from_secs(10)).payments(till.payments(budget("1", "1")));
+    let client = client.build_with(&ports).await.unwrap();
+    let context = context(Desk::new(ApprovalState::Approved), "r-1");
+    let started = clock.monotonic();
+    let refusal = client.get("/10000/4").pay_in(&context).json::<Json>().await.unwrap_err();
+    assert_eq!(till.wallet.orders.lock().unwrap().len(), 1);
+    let took = clock.monotonic().saturating_sub(started);
+    assert!(took >= Duration::from_secs(9) && took < Duration::from_secs(11), "{refusal}: {took:?}");
 }

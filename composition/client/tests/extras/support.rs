@@ -96,6 +96,8 @@ pub(crate) struct Wallet {
     /// Every so many orders one is declined.
     pub(crate) declines_every: Option<usize>,
     pub(crate) header: Option<&'static str>,
+    /// How long each takes.
+    pub(crate) takes: Duration,
 }
 
 pub(crate) const PROOF: &str = "signed-payment-worth-money";
@@ -113,6 +115,7 @@ impl Payer for Wallet {
             orders.len()
         };
         tokio::task::yield_now().await;
+        tokio::time::sleep(self.takes).await;
         if self.declines_every.is_some_and(|every| number % every == 0) {
             return Err(PayerRefusal::Declined);
         }
