@@ -50,6 +50,42 @@ impl FileTokenStore {
         check_directory(&self.directory)
     }
 
+    /// What writers that died left beside the file of an account: tokens nobody reads any more.
+    fn leftovers(&self, account: &str) -> Result<Vec<PathBuf>, WorkRefusal> {
+        let stem = StoredTokens::file_stem(account)?;
+        let Ok(entries) = std::fs::read_dir(&self.directory) else { return Ok(Vec::new()) };
+        let ours = |name: &str| {
+            let Some(between) = name.strip_prefix(&stem).and_then(|rest| rest.strip_prefix('.')) else { return false };
+            let numbers = between.strip_suffix(".new").and_then(|numbers| numbers.split_once('.'));
+            // Exactly a process and a serial number: the stem of another account may begin like this one.
+            numbers.is_some_and(|(process, serial)| process.parse::<u32>().is_ok() && serial.parse::<u64>().is_ok())
+        };
+        Ok(entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(ours)).map(|e| e.path()).collect())
+    }
+
+    /// Removes them. Only under the lock of writers: without it a file may be one that is being written. What cannot be removed
+    /// now is left for the next time.
+    fn sweep(&self, account: &str) -> Result<(), WorkRefusal> {
+        for leftover in self.leftovers(account)? {
+            let _ = std::fs::remove_file(leftover);
+        }
+        Ok(())
+    }
+
+    /// Removes leftovers unless somebody writes just now, who will do it.
+    fn sweep_if_free(&self, account: &str) -> Result<(), WorkRefusal> {
+        if self.leftovers(account)?.is_empty() || check_directory(&self.directory).is_err() {
+            return Ok(());
+        }
+        let path = self.path(account, "write.lock")?;
+        if let Ok(mut lock) = FileLock::open(&path)
+            && lock.lock_exclusive_nb().is_ok()
+        {
+            self.sweep(account)?;
+        }
+        Ok(())
+    }
+
     fn read(&self, account: &str) -> Result<Option<(u64, StoredTokens)>, WorkRefusal> {
         let path = self.path(account, "json")?;
         let file = match open_own(&path) {
@@ -68,6 +104,7 @@ impl FileTokenStore {
     }
 
     fn replace(&self, account: &str, expected: Option<u64>, tokens: Option<&StoredTokens>) -> Result<u64, WorkRefusal> {
+        self.sweep(account)?;
         let path = self.path(account, "json")?;
         // What cannot be read can be forgotten all the same.
         let Some(tokens) = tokens else {
@@ -134,7 +171,11 @@ async fn blocking<T: Send + 'static>(
 impl TokenStore for FileTokenStore {
     async fn load(&self, account: &str) -> Result<Option<(u64, StoredTokens)>, WorkRefusal> {
         let (store, account) = (self.clone(), account.to_owned());
-        blocking(move || store.read(&account)).await
+        blocking(move || {
+            store.sweep_if_free(&account)?;
+            store.read(&account)
+        })
+        .await
     }
 
     async fn save(&self, account: &str, expected: Option<u64>, tokens: &StoredTokens) -> Result<u64, WorkRefusal> {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use scion_conformance::suites::token_store::{self, TokenStoreFixture};
 use scion_domain::secret::Secret;
 use scion_domain::work::{StoredTokens, WorkRefusal};
-use scion_local::FileTokenStore;
+use scion_local::{FileLock, FileTokenStore};
 use scion_ports::TokenStore;
 
 #[derive(Default)]
@@ -140,4 +140,40 @@ async fn a_cancelled_save_leaves_whole_tokens() {
         version = forced;
     }
     assert_eq!(store.load("a").await.unwrap().unwrap().1.access.expose(), "39");
+}
+
+/// A process that dies between writing and renaming leaves a file with tokens; the next one that comes removes it.
+#[tokio::test]
+async fn what_a_dead_writer_left_is_removed_by_the_next_load_save_or_forget() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = home.path().join("tokens");
+    let store = FileTokenStore::new(directory.clone());
+    let mut version = store.save("desk", None, &tokens("0")).await.unwrap();
+    store.save("other", None, &tokens("0")).await.unwrap();
+    let stem = StoredTokens::file_stem("desk").unwrap();
+    let left = directory.join(format!("{stem}.4242.7.new"));
+    let foreign = [
+        directory.join(format!("{}.4242.7.new", StoredTokens::file_stem("other").unwrap())),
+        directory.join(format!("{stem}.1.4242.7.new")),
+        directory.join(format!("{stem}.x.new")),
+    ];
+    for path in &foreign {
+        std::fs::write(path, b"theirs").unwrap();
+    }
+    for step in 0..3 {
+        std::fs::write(&left, b"tokens").unwrap();
+        match step {
+            0 => assert_eq!(store.load("desk").await.unwrap().unwrap().0, version),
+            1 => version = store.save("desk", Some(version), &tokens("1")).await.unwrap(),
+            _ => store.forget("desk").await.unwrap(),
+        }
+        assert!(!left.exists(), "step {step}");
+        assert!(foreign.iter().all(|path| path.exists()), "a file of another account was removed");
+    }
+    // Somebody writes: the file may be theirs.
+    std::fs::write(&left, b"tokens").unwrap();
+    let mut lock = FileLock::open(&directory.join(format!("{stem}.write.lock"))).unwrap();
+    lock.lock_exclusive().unwrap();
+    assert!(store.load("desk").await.unwrap().is_none());
+    assert!(left.exists());
 }
