@@ -134,6 +134,9 @@ fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
 
 /// A segment that a server may take for "up", however it is written.
 fn dotted(path: &str) -> bool {
+    if !path.contains(['.', '%']) {
+        return false;
+    }
     path.split('/').any(|segment| {
         let plain = segment.to_ascii_lowercase().replace("%2e", ".");
         matches!(plain.as_str(), "." | "..") || plain.contains("%2f") && plain.contains("..") || plain.contains("%5c")

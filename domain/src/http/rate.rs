@@ -47,12 +47,20 @@ pub struct RateSnapshot {
     pub retry_after: Option<Duration>,
 }
 
+/// How the names of all header fields begin that are read here.
+const FAMILIES: [&str; 4] = ["x-ratelimit-", "x-rate-limit-", "ratelimit", "retry-after"];
+
 impl RateSnapshot {
     /// Reads the header fields of an answer; `None` when none of them says anything usable.
     ///
     /// The first family that says something wins: `X-RateLimit-*`, `X-Rate-Limit-*`, `RateLimit` with `RateLimit-Policy`,
     /// `RateLimit-*`. Of several limits in `RateLimit` the tightest counts.
     pub fn read(headers: &HeaderMap, now_unix_ms: i64) -> Option<Self> {
+        // Most answers say nothing about rates, and every answer is asked.
+        let speaks = |name: &str| FAMILIES.iter().any(|family| name.starts_with(family));
+        if !headers.keys().any(|name| speaks(name.as_str())) {
+            return None;
+        }
         let text = |name: &str| {
             headers.get(name).and_then(|value| value.to_str().ok()).filter(|value| value.len() <= MAX_VALUE)
         };
