@@ -413,7 +413,7 @@ fn a_path_stays_below_the_base_url() {
         ("/a%2Fb", "https://a.example/api/v3/a%2Fb"),
         ("/versions..html", "https://a.example/api/v3/versions..html"),
         ("/q?u=https://b.example/../x", "https://a.example/api/v3/q?u=https://b.example/../x"),
-        ("https://a.example/other?page=2", "https://a.example/other?page=2"),
+        ("https://a.example/api/v3/other?page=2", "https://a.example/api/v3/other?page=2"),
         ("#fragment", "https://a.example/api/v3/"),
     ] {
         assert_eq!(join(path).as_deref(), Ok(url), "{path}");
@@ -430,10 +430,31 @@ fn a_path_stays_below_the_base_url() {
         "http://a.example/",
         "https://a.example:8443/",
         "https://u@a.example/",
+        "https://a.example/other?page=2",
+        "https://a.example/api/v3x",
+        "https://a.example/api/v3/../admin",
+        "https://a.example/api/v3/..%2fadmin",
         "javascript:x",
         "/a b",
         "/a\nb",
     ] {
         assert_eq!(join(path), Err("client_path"), "{path}");
+    }
+}
+
+#[test]
+fn a_link_of_the_server_may_lead_anywhere_on_its_origin() {
+    let options = ClientOptions::new("https://a.example/api/v3").unwrap();
+    let follow = |link: &str| options.follow(link).map(|url| url.to_string()).map_err(|refusal| refusal.entry().code);
+    for (link, url) in [
+        ("https://a.example/other?page=2", "https://a.example/other?page=2"),
+        ("https://a.example/api/v3/user?page=2", "https://a.example/api/v3/user?page=2"),
+        ("/user?page=2", "https://a.example/api/v3/user?page=2"),
+    ] {
+        assert_eq!(follow(link).as_deref(), Ok(url), "{link}");
+    }
+    let elsewhere = ["https://b.example/", "http://a.example/", "https://a.example:8443/", "https://u@a.example/"];
+    for link in elsewhere.into_iter().chain(["//b.example/x", "../admin"]) {
+        assert_eq!(follow(link), Err("client_path"), "{link}");
     }
 }

@@ -105,7 +105,7 @@ struct CallPages {
 impl PageFetch for CallPages {
     async fn page(&self, wanted: &WalkRequest) -> Result<FetchedPage, ClientRefusal> {
         let mut request = self.request.clone();
-        request.call.url = request.client.inner.options.join(&wanted.url)?;
+        request.call.url = request.client.inner.options.follow(&wanted.url)?;
         for (name, value) in &wanted.params {
             request = match value {
                 Json::Null => request,

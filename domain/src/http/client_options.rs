@@ -83,10 +83,16 @@ impl ClientOptions {
         Ok(())
     }
 
-    /// The URL of a call: `path` below the base URL, whether or not it starts with a slash. A whole URL is taken when it is of the
-    /// same origin (a server names such ones for the next page). What leads outside the base path is refused.
+    /// The URL of a call an author makes: `path` below the base URL, whether or not it starts with a slash, or a whole URL below it.
+    /// What leads outside the base path is refused.
     pub fn join(&self, path: &str) -> Result<Url, CallRefusal> {
-        join(&self.base_url, path)
+        join(&self.base_url, path, false)
+    }
+
+    /// The URL of a link the server gave, as for the next page: like [`Self::join`], but a whole URL may lead anywhere on the same
+    /// origin.
+    pub fn follow(&self, link: &str) -> Result<Url, CallRefusal> {
+        join(&self.base_url, link, true)
     }
 }
 
@@ -105,7 +111,7 @@ fn base_url_of(text: &str) -> Result<Url, CallRefusal> {
     Ok(url)
 }
 
-fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
+fn join(base: &Url, path: &str, given: bool) -> Result<Url, CallRefusal> {
     let bad = |what| CallRefusal::Path { what };
     if path.contains('\\') || path.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(bad("has a blank, a control character or a backslash"));
@@ -125,7 +131,7 @@ fn join(base: &Url, path: &str) -> Result<Url, CallRefusal> {
         return Err(bad("leads to another origin"));
     }
     let in_path = path.split(['?', '#']).next().unwrap_or_default();
-    if !whole && (dotted(in_path) || !url.path().starts_with(base.path())) {
+    if !(whole && given) && (dotted(in_path) || !url.path().starts_with(base.path())) {
         return Err(bad("leads out of the base URL"));
     }
     url.set_fragment(None);
