@@ -1,9 +1,9 @@
 //! From the raw text of a result to the values of the domain, without loss.
 
+use scion_domain::base64;
 use scion_domain::json::{Json, JsonLimits, JsonObject, parse_with};
 use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolDescription, ToolHints, ToolResult};
 
-use crate::base64;
 use crate::scan::{member, members};
 
 /// The text is not what the protocol says.

@@ -21,7 +21,6 @@
 //! Where to start: `McpClient::builder(name).credentials(provider).http(exchange).build()`, then `connect` with the endpoint of a
 //! configuration.
 
-mod base64;
 mod changes;
 mod client;
 mod credentials;

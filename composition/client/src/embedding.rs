@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 use scion_domain::auth::Bearer;
 use scion_domain::embedding::{self, EmbeddingRefusal};
 use scion_domain::http::{ExchangeLimits, Url};
-use scion_domain::refusal::{Blame, Refusal, Retry};
+use scion_domain::refusal::Refusal;
 use scion_domain::settings::EmbeddingSettings;
 use tokio::sync::Mutex;
 
+use crate::refusal::answers_as_inner;
 use crate::{ClientPorts, ClientRefusal, GovernedClient};
 
 /// How many different settings are kept open.
@@ -36,43 +37,7 @@ impl EmbeddingFailure {
     }
 }
 
-impl fmt::Display for EmbeddingFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self.inner(), f)
-    }
-}
-
-impl std::error::Error for EmbeddingFailure {}
-
-impl Refusal for EmbeddingFailure {
-    fn code(&self) -> &'static str {
-        self.inner().code()
-    }
-
-    fn blame(&self) -> Blame {
-        self.inner().blame()
-    }
-
-    fn retry(&self) -> Retry {
-        self.inner().retry()
-    }
-
-    fn next_step(&self) -> &'static str {
-        self.inner().next_step()
-    }
-}
-
-impl From<ClientRefusal> for EmbeddingFailure {
-    fn from(refusal: ClientRefusal) -> Self {
-        Self::Client(refusal)
-    }
-}
-
-impl From<EmbeddingRefusal> for EmbeddingFailure {
-    fn from(refusal: EmbeddingRefusal) -> Self {
-        Self::Embedding(refusal)
-    }
-}
+answers_as_inner!(EmbeddingFailure: ClientRefusal => Client, EmbeddingRefusal => Embedding);
 
 /// Hands out models; the same settings get the same one, with its connections and its known dimension.
 pub struct EmbeddingModels {

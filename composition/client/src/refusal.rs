@@ -1,13 +1,11 @@
 //! One type for everything a call can be refused with.
 
-use std::fmt;
-
 use scion_domain::auth::AuthRefusal;
 use scion_domain::http::{CallRefusal, HttpRefusal, Method, Problem, ResponseRefusal, problem_of_exchange};
 use scion_domain::outbound::OutboundSettingRefusal;
 use scion_domain::pagination::http::WalkRefusal;
 use scion_domain::payment::PaymentFailure;
-use scion_domain::refusal::{Blame, Refusal, Retry};
+use scion_domain::refusal::Refusal;
 
 /// Why a call failed. Each part keeps its own code, blame and next step; none holds a secret or a vendor's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,40 +59,42 @@ impl ClientRefusal {
     }
 }
 
-impl fmt::Display for ClientRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self.inner(), f)
-    }
-}
+/// For an enum of refusals with an `inner`: it answers as the refusal inside does, and is made from each of its parts.
+macro_rules! answers_as_inner {
+    ($whole:ident: $($part:ident => $variant:ident),*) => {
+        impl std::fmt::Display for $whole {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self.inner(), f)
+            }
+        }
 
-impl std::error::Error for ClientRefusal {}
+        impl std::error::Error for $whole {}
 
-impl Refusal for ClientRefusal {
-    fn code(&self) -> &'static str {
-        self.inner().code()
-    }
+        impl scion_domain::refusal::Refusal for $whole {
+            fn code(&self) -> &'static str {
+                self.inner().code()
+            }
 
-    fn blame(&self) -> Blame {
-        self.inner().blame()
-    }
+            fn blame(&self) -> scion_domain::refusal::Blame {
+                self.inner().blame()
+            }
 
-    fn retry(&self) -> Retry {
-        self.inner().retry()
-    }
+            fn retry(&self) -> scion_domain::refusal::Retry {
+                self.inner().retry()
+            }
 
-    fn next_step(&self) -> &'static str {
-        self.inner().next_step()
-    }
-}
+            fn next_step(&self) -> &'static str {
+                self.inner().next_step()
+            }
+        }
 
-macro_rules! from {
-    ($($part:ident => $variant:ident),*) => {
-        $(impl From<$part> for ClientRefusal {
+        $(impl From<$part> for $whole {
             fn from(refusal: $part) -> Self {
                 Self::$variant(refusal)
             }
         })*
     };
 }
+pub(crate) use answers_as_inner;
 
-from!(CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk, PaymentFailure => Payment, OutboundSettingRefusal => Settings);
+answers_as_inner!(ClientRefusal: CallRefusal => Call, AuthRefusal => Auth, HttpRefusal => Exchange, ResponseRefusal => Response, WalkRefusal => Walk, PaymentFailure => Payment, OutboundSettingRefusal => Settings);

@@ -7,6 +7,7 @@ use scion_domain::http::Method;
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::openapi::{ApiDocumentRefusal, OperationRefusal};
 use scion_domain::refusal::Refusal as _;
+use scion_domain::tool_surface::{Verb, operation_hints};
 
 use crate::body::{self, Schema, StatedBody};
 use crate::document::{self, Dialect};
@@ -17,7 +18,7 @@ use crate::parameters::{self, Parameters};
 use crate::refs::Refs;
 use crate::report::{ConversionReport, RefusedOperation};
 use crate::schema::{Closed, Usage, close, escaped};
-use crate::{annotations, paging, responses, security, servers, text};
+use crate::{paging, responses, security, servers, text};
 
 const METHODS: [(&str, Method); 6] = [
     ("get", Method::GET),
@@ -215,7 +216,7 @@ impl<'d> Converter<'d> {
         }
         let plain =
             named.name.strip_prefix(self.options.prefix.as_str()).unwrap_or(&named.name).trim_start_matches('_');
-        let hints = annotations::hints(&found.verb, plain);
+        let hints = operation_hints(plain, Verb::parse(found.verb.as_str()));
         let own = servers::of(members);
         let texts = std::mem::take(&mut input.texts);
         let tags = members.get("tags").and_then(Json::as_array).unwrap_or_default();

@@ -7,7 +7,6 @@
 //! Input schemas are closed and without references. What a schema cannot write out in bounded form (a type that contains
 //! itself, an object that takes anything) is *cut*: it takes JSON text, which [`request_plan`] decodes.
 
-mod annotations;
 mod body;
 mod convert;
 mod document;

@@ -29,21 +29,13 @@
 //! [`Outbound`]. A program that decides this itself makes its own [`ClientPorts`] with [`ports`] and builds with
 //! [`ClientBuilder::build_with`].
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use async_trait::async_trait;
-use scion_credentials::default_resolver;
-use scion_domain::credential::{CredentialRefusal, CredentialRequest, StoreSettingRefusal};
-use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::outbound::OutboundSettingRefusal;
-use scion_domain::secret::Secret;
-use scion_local::{EnvCredentials, SystemClock, SystemEntropy};
-use scion_ports::{AuthFactory, CredentialProvider, HttpDialer};
+use scion_local::{SystemClock, SystemEntropy};
+use scion_ports::{AuthFactory, HttpDialer};
 use serde::Serialize;
-
-use crate::EndpointExchange;
 
 pub use crate::machine::Outbound;
 pub use scion_auth::{LoginPolicy, OutboundAuth, PkceAuthManager, with_caller_token};
@@ -87,37 +79,6 @@ pub fn system_ports() -> Result<&'static ClientPorts, OutboundSettingRefusal> {
         }
         ports
     }))
-}
-
-/// Secrets in environment variables, and in OpenBao where `OPENBAO_ADDR` and `OPENBAO_TOKEN_REF` say so (SDK-CONNECTOR-CONTROL-R035).
-/// When these settings cannot be used, `env://` references resolve all the same and every `openbao://` reference is refused. It is for a
-/// program with a dialer of its own; [`Outbound`] refuses such settings at the start.
-///
-/// The login of the store is renewed while references are resolved. A program that resolves rarely uses [`Outbound`] and runs
-/// [`Outbound::keep_renewed`]; [`system_ports`] does.
-pub fn system_secrets(environment: &BTreeMap<String, String>, dialer: &Dialer) -> ResolverChain {
-    let env: Arc<dyn CredentialProvider> = Arc::new(EnvCredentials::of_process());
-    let chain = default_resolver(environment, env.clone(), None, |settings| {
-        let mut exchange = EndpointExchange::new(Arc::new(dialer.clone()), settings.address.as_str());
-        if let Some(profile) = &settings.tls {
-            exchange = exchange.tls_profile(profile);
-        }
-        // The token is an `env://` reference, which is no connector's own.
-        let owner = ConnectorName::parse("scion").map_err(|_| StoreSettingRefusal::Address)?;
-        Ok(Arc::new(OpenBao::new(&settings, Arc::new(exchange), env.clone(), owner)?))
-    });
-    chain.unwrap_or_else(|_| ResolverChain::builder().env(env).openbao(Arc::new(NoStore)).build())
-}
-
-/// Stands for a store whose settings cannot be used.
-struct NoStore;
-
-#[async_trait]
-impl CredentialProvider for NoStore {
-    async fn resolve(&self, request: &CredentialRequest) -> Result<Secret<String>, CredentialRefusal> {
-        let what = "needs OPENBAO_ADDR, an address, and OPENBAO_TOKEN_REF, an env:// reference";
-        Err(CredentialRefusal::Unusable { reference: request.reference.to_string(), what })
-    }
 }
 
 /// Builds a client with the ports of this machine.

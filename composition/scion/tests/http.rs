@@ -2,14 +2,10 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
-
 use scion::domain::refusal::Refusal as _;
 use scion::http::{
-    Bearer, BuildClient as _, ClientPorts, Dialer, GovernedClient, LinkHeader, OutboundAuth, SafeCall, per_second,
-    ports, safe_get_json, system_secrets,
+    Bearer, BuildClient as _, ClientPorts, GovernedClient, LinkHeader, Outbound, SafeCall, per_second, safe_get_json,
 };
-use scion::local::{SystemClock, SystemEntropy};
 use scion_lab::{Answer, Lab};
 
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R001, SDK-CENTRALIZED-CAPABILITIES-R003
@@ -53,12 +49,10 @@ async fn secrets_come_from_the_environment_and_from_the_store_it_names() {
     .await;
     let vendor = Lab::always(Answer::ok("{}")).await;
     let address = bao.url("/").to_string();
-    let with = |variables: &[(&str, &str)]| {
-        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let dialer = Dialer::builder().build();
-        let secrets = Arc::new(system_secrets(&environment, &dialer));
-        ports(dialer, OutboundAuth::new(secrets, Arc::new(SystemClock::new()), Arc::new(SystemEntropy)))
+    let outbound = |variables: &[(&str, &str)]| {
+        Outbound::from_environment(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
     };
+    let with = |variables: &[(&str, &str)]| outbound(variables).unwrap().ports();
     let call = async |ports: &ClientPorts, auth: Bearer| {
         let builder = GovernedClient::builder("desk").base_url(vendor.url("/").as_str()).unwrap().allow_loopback();
         let client = builder.auth(auth).build_with(ports).await?;
@@ -72,17 +66,20 @@ async fn secrets_come_from_the_environment_and_from_the_store_it_names() {
     call(&good, stored()).await.unwrap();
     let sent: Vec<_> = vendor.received().iter().map(|sent| sent.header("authorization").map(str::to_owned)).collect();
     assert_eq!(sent, [Some("Bearer scion".to_owned()), Some("Bearer from-the-store".to_owned())]);
-    // No store, an address alone, and settings that cannot be used: variables resolve all the same.
-    for variables in [
-        &[][..],
-        &[("OPENBAO_ADDR", address.as_str())],
-        &[("OPENBAO_TOKEN_REF", "env://CARGO_PKG_NAME")],
-        &[("OPENBAO_ADDR", address.as_str()), ("OPENBAO_TOKEN_REF", "hunter2")],
-    ] {
+    // No store, and an address alone, which other programs of this machine may need: variables resolve all the same.
+    for variables in [&[][..], &[("OPENBAO_ADDR", address.as_str())]] {
         let ports = with(variables);
         call(&ports, variable()).await.unwrap();
         let refusal = call(&ports, stored()).await.unwrap_err();
         assert_eq!(refusal.code(), "auth_credential", "{variables:?}");
+    }
+    // A token without an address, or one that is written out, is refused at the start and not repeated.
+    for variables in [
+        &[("OPENBAO_TOKEN_REF", "env://CARGO_PKG_NAME")][..],
+        &[("OPENBAO_ADDR", address.as_str()), ("OPENBAO_TOKEN_REF", "hunter2")],
+    ] {
+        let refusal = outbound(variables).unwrap_err();
+        assert_eq!(refusal.code(), "outbound_store", "{variables:?}");
         assert!(!format!("{refusal} {refusal:?}").contains("hunter2"));
     }
 }

@@ -81,8 +81,8 @@ impl PaymentChallenge {
 
 /// The bytes of a header field in either alphabet, padded or not.
 fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(text).ok()?.trim().trim_end_matches('=');
-    base64::decode_url(&text.replace('+', "-").replace('/', "_"))
+    let text = std::str::from_utf8(text).ok()?.trim();
+    base64::decode_either(text)
 }
 
 fn offer(terms: &Json, version: u32, assets: &[PaymentAsset]) -> Option<PaymentOffer> {

@@ -41,18 +41,8 @@ fn members(value: &Json) -> Result<&JsonObject, PlanRefusal> {
 }
 
 fn bytes_of(text: &str) -> Result<Vec<u8>, PlanRefusal> {
-    // The decoder takes the other alphabet, without padding.
-    let plain: String = text
-        .trim_end_matches('=')
-        .chars()
-        .map(|c| match c {
-            '+' => '-',
-            '/' => '_',
-            other => other,
-        })
-        .collect();
     let refused = || PlanRefusal::Encoded { argument: "body".to_owned(), expected: "Base64" };
-    base64::decode_url(&plain).ok_or_else(refused)
+    base64::decode_either(text).ok_or_else(refused)
 }
 
 fn form(body: &RequestBody, members: &JsonObject) -> String {
