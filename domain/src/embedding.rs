@@ -31,9 +31,6 @@ refusals! {
         /// A number that is none.
         NotFinite => "embedding_not_finite", PeerMisbehaved, Never,
             "a vector has a number that is out of range", "report it to the operator of the embedding server";
-        /// The settings describe no client.
-        Settings { code: &'static str } => "embedding_settings", CallerMistake, Never,
-            "the embedding settings describe no client ({code})", "see the code for what to do";
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use scion_domain::client_profile::ClientProfile;
 use scion_domain::refusal::Refusal as _;
-use scion_openapi::{ConvertOptions, Operation, convert};
+use scion_openapi::{ConvertOptions, Limits, Operation, convert};
 
 /// Converts within a time that only an endless loop exceeds, and checks what came out.
 fn survives(text: &str) -> Result<usize, &'static str> {
@@ -71,4 +71,36 @@ fn odd_documents_are_read_or_refused() {
     let deep = format!("openapi: 3.0.0\nx: {}{}", "[".repeat(200), "]".repeat(200));
     assert_eq!(survives(&deep), Err("openapi_too_deep"));
     assert_eq!(survives(&" ".repeat((16 << 20) + 1)), Err("openapi_too_large"));
+}
+
+#[test]
+fn what_is_no_document_is_refused_whole() {
+    let refused = |bytes: &[u8]| convert(bytes, &ConvertOptions::default()).unwrap_err();
+    assert_eq!(refused(b"openapi: \xff").code(), "openapi_not_text");
+    assert_eq!(refused(b"a: 1").code(), "openapi_not_an_api");
+    assert_eq!(refused(b"").code(), "openapi_not_an_api");
+    let cases: [(&[u8], &str); 3] = [
+        (b"openapi: 3.0.0\npaths: {hunter2: [\n", "openapi_malformed"),
+        (b"openapi: 3.0.0\npaths: !hunter2 {}\n", "openapi_yaml"),
+        (b"openapi: 3.0.0\n---\nhunter2: 1\n", "openapi_yaml"),
+    ];
+    for (document, code) in cases {
+        let refusal = refused(document);
+        assert_eq!(refusal.code(), code);
+        assert!(refusal.to_string().contains("at line") && !refusal.to_string().contains("hunter2"), "{refusal}");
+    }
+}
+
+#[test]
+fn what_exceeds_a_number_is_left_out_and_counted() {
+    let text = "openapi: 3.0.0\npaths:\n  /a: {get: {operationId: a}}\n  /b: {get: {operationId: b}}\n  /c: {get: {operationId: c, parameters: [{name: p, in: query}, {name: q, in: query}]}}\n";
+    let under = |limits: Limits| {
+        let model = convert(text.as_bytes(), &ConvertOptions { limits, ..ConvertOptions::default() }).unwrap();
+        let names: Vec<_> = model.operations.iter().map(|operation| operation.name.clone()).collect();
+        (names.len(), model.report.refused_by_code())
+    };
+    let one = |code| std::collections::BTreeMap::from([(code, 1)]);
+    assert_eq!(under(Limits::DEFAULT), (3, std::collections::BTreeMap::new()));
+    assert_eq!(under(Limits { max_operations: 2, ..Limits::DEFAULT }), (2, one("openapi_too_many_operations")));
+    assert_eq!(under(Limits { max_parameters: 1, ..Limits::DEFAULT }), (2, one("openapi_too_many_parameters")));
 }

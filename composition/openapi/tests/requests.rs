@@ -118,6 +118,9 @@ fn bodies_of_every_kind() {
     let bytes = bodied("application/pdf", "{}");
     assert_eq!(&plan(&bytes, r#"{"body":"AP8="}"#).unwrap().body.unwrap()[..], b"\x00\xff");
     assert_eq!(plan(&bytes, r#"{"body":"not base64!"}"#).unwrap_err().code(), "plan_argument_encoded");
+    let refusal = plan(&form, r#"{"body":"hunter2"}"#).unwrap_err();
+    assert_eq!(refusal.code(), "plan_argument_type");
+    assert!(!refusal.to_string().contains("hunter2"), "{refusal}");
     let merge = plan(&bodied("application/merge-patch+json", "{}"), r#"{"body":"{\"a\":null}"}"#).unwrap();
     assert_eq!(&merge.body.unwrap()[..], br#"{"a":null}"#);
 }

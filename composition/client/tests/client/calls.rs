@@ -38,6 +38,9 @@ async fn a_call_says_who_it_is_and_stays_below_the_base() {
         assert_eq!(code(client.get("/x").header(name, "v").send().await), "client_header", "{name}");
     }
     assert_eq!(code(client.get("/x").header("x-a", "a\nb").send().await), "client_header");
+    // JSON has no keys but texts.
+    let unwritable = std::collections::BTreeMap::from([((1, 2), 3)]);
+    assert_eq!(code(client.post("/x").json_body(&unwritable).send().await), "client_body");
     assert_eq!(script.count(), 4, "what is wrong with a call is told before anything is sent");
     let shown = format!("{:?} {client:?}", client.get("/x").query("token", "hunter2"));
     assert!(!shown.contains("hunter2"), "{shown}");

@@ -208,6 +208,17 @@ mod tests {
 
     /// Proves: SDK-CONNECTOR-CONTROL-R035.1, SDK-CONNECTOR-CONTROL-R035.4
     #[test]
+    fn a_demand_has_at_most_so_many_scopes() {
+        let with = |count: usize| AccessDemand { scopes: (0..count).map(|n| format!("s{n}")).collect(), ..demand() };
+        assert_eq!(with(64).check(), Ok(()));
+        let refusal = with(65).check().unwrap_err();
+        assert_eq!(
+            (refusal.code(), refusal.to_string().as_str()),
+            ("access_fact_scopes", "there are more than 64 scopes")
+        );
+    }
+
+    #[test]
     fn every_part_of_a_demand_must_be_the_granted_one() {
         assert_eq!(grant(facts()).admits(&demand(), 999), Ok(()));
         let changes: [(&str, Change<AccessDemand>); 10] = [
