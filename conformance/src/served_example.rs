@@ -1,12 +1,17 @@
 //! The server of the `declaration` vectors (`served_example`): its tools and its declaration are byte for byte the peer's, its
 //! records are ours. Serve it with any transport that takes a `ToolSurface`, to prove that a peer's server can be synced.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use scion_domain::call::CallOutcome;
 use scion_domain::json::{Json, JsonObject, parse, to_compact};
 use scion_domain::mcp::{
-    McpRefusal, ResourceBody, ResourceDescription, ServerChange, ToolCall, ToolDescription, ToolHints, ToolResult,
+    McpRefusal, PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ServerChange,
+    ToolCall, ToolDescription, ToolHints, ToolResult,
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
-use scion_ports::{ChangeFeed, ToolSurface, async_trait};
+use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 
 const VECTORS: &str = include_str!("../vectors/declaration.json");
 
@@ -92,6 +97,7 @@ fn described_resource(resource: &Json) -> ResourceDescription {
         uri: text(resource, "uri").expect("a resource of the vectors has a URI"),
         name: text(resource, "name").unwrap_or_default(),
         media_type: text(resource, "mimeType"),
+        ..ResourceDescription::default()
     }
 }
 
@@ -111,7 +117,12 @@ impl ToolSurface for ServedExample {
         Ok(self.tools.clone())
     }
 
-    async fn call_tool(&self, _scope: &CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal> {
+    async fn call_tool(
+        &self,
+        _scope: &CallScope,
+        _channel: Arc<dyn CallChannel>,
+        call: ToolCall,
+    ) -> Result<CallOutcome, SurfaceRefusal> {
         let value = match call.tool.as_str() {
             TICKETS_TOOL if is_first_page(&call.arguments) => TICKETS,
             TICKETS_TOOL => "[]",
@@ -124,8 +135,9 @@ impl ToolSurface for ServedExample {
             texts: vec![to_compact(&value)],
             structured: Some(if wrapped { Json::from([("result", value)]) } else { value }),
             wrapped,
-            is_error: false,
-        })
+            ..ToolResult::default()
+        }
+        .into())
     }
 
     async fn list_resources(&self, _scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {
@@ -140,7 +152,25 @@ impl ToolSurface for ServedExample {
             uri: uri.to_owned(),
             media_type: self.resource.media_type.clone(),
             bytes: self.text.clone().into_bytes(),
+            ..ResourceBody::default()
         })
+    }
+
+    async fn list_resource_templates(&self, _scope: &CallScope) -> Result<Vec<ResourceTemplate>, SurfaceRefusal> {
+        Ok(Vec::new())
+    }
+
+    async fn list_prompts(&self, _scope: &CallScope) -> Result<Vec<PromptDescription>, SurfaceRefusal> {
+        Ok(Vec::new())
+    }
+
+    async fn get_prompt(
+        &self,
+        _scope: &CallScope,
+        name: &str,
+        _arguments: BTreeMap<String, String>,
+    ) -> Result<PromptBody, SurfaceRefusal> {
+        Err(SurfaceRefusal::UnknownPrompt { prompt: name.to_owned() })
     }
 
     fn changes(&self) -> Box<dyn ChangeFeed> {
@@ -162,6 +192,7 @@ impl ChangeFeed for Unchanging {
 mod tests {
     use super::*;
     use scion_domain::declaration::ConnectorDeclaration;
+    use scion_ports::NoChannel;
 
     #[tokio::test]
     async fn it_serves_the_vectors_and_its_declaration_can_be_read() {
@@ -175,7 +206,15 @@ mod tests {
         for source in &declared.sources {
             assert!(tools.iter().any(|tool| tool.name == source.tools[0] && tool.hints.is_read_only()));
             let call = ToolCall { tool: source.tools[0].clone(), arguments: JsonObject::new() };
-            assert!(!server.call_tool(&CallScope::default(), call).await.unwrap().is_error);
+            assert!(
+                !server
+                    .call_tool(&CallScope::default(), Arc::new(NoChannel), call)
+                    .await
+                    .unwrap()
+                    .done()
+                    .unwrap()
+                    .is_error
+            );
         }
     }
 }

@@ -17,6 +17,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::http::ResponseRefusal::CATALOGUE,
         crate::listener::ListenerRefusal::CATALOGUE,
         crate::listener::ListenerConfigRefusal::CATALOGUE,
+        crate::call::ChannelRefusal::CATALOGUE,
+        crate::served_security::TokenRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

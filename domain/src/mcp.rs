@@ -66,11 +66,38 @@ pub struct ToolCall {
     pub arguments: JsonObject,
 }
 
+/// What a tool gives beside its text: a further content block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// A picture.
+    Image {
+        /// Its media type.
+        media_type: String,
+        /// Its bytes.
+        bytes: Vec<u8>,
+    },
+    /// A sound.
+    Audio {
+        /// Its media type.
+        media_type: String,
+        /// Its bytes.
+        bytes: Vec<u8>,
+    },
+    /// A resource of the server that the client can read.
+    Link(ResourceDescription),
+    /// A resource with its body.
+    Resource(ResourceBody),
+}
+
 /// What a call answered. Decode it with [`ToolResult::decode`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolResult {
     /// The text blocks, in order.
     pub texts: Vec<String>,
+    /// What comes behind the texts. A client that reads records does not look at it.
+    pub attachments: Vec<Attachment>,
+    /// Members of the result's `_meta` beside those of the protocol.
+    pub meta: JsonObject,
     /// `structuredContent`.
     pub structured: Option<Json>,
     /// The server marked the structured value as wrapped in `result` (`_meta.fastmcp.wrap_result`, or the
@@ -81,25 +108,118 @@ pub struct ToolResult {
 }
 
 /// One resource as listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceDescription {
     /// Its URI.
     pub uri: String,
     /// Its name.
     pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
     /// Its media type.
     pub media_type: Option<String>,
+    /// Its size in bytes, where that is known.
+    pub size: Option<u64>,
+    /// `_meta`.
+    pub meta: JsonObject,
+}
+
+/// A family of resources whose URIs follow a template (RFC 6570, level 1 and `{name*}`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceTemplate {
+    /// The template of the URIs.
+    pub uri_template: String,
+    /// Its name.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What the resources are.
+    pub description: Option<String>,
+    /// The media type, when all have the same.
+    pub media_type: Option<String>,
+    /// `_meta`.
+    pub meta: JsonObject,
 }
 
 /// The body of a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceBody {
     /// The URI asked for.
     pub uri: String,
-    /// The media type.
+    /// The media type. Bytes that are text travel as text, others in base64.
     pub media_type: Option<String>,
     /// The exact bytes.
     pub bytes: Vec<u8>,
+    /// `_meta`.
+    pub meta: JsonObject,
+}
+
+/// One prompt as listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptDescription {
+    /// Its name.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What it takes.
+    pub arguments: Vec<PromptArgument>,
+    /// `_meta`.
+    pub meta: JsonObject,
+}
+
+/// One argument of a prompt; its value is a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// Whether the prompt needs it.
+    pub required: bool,
+}
+
+/// A prompt as `prompts/get` answers it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptBody {
+    /// What it is for.
+    pub description: Option<String>,
+    /// The messages, at least one.
+    pub messages: Vec<PromptMessage>,
+    /// `_meta`.
+    pub meta: JsonObject,
+}
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptMessage {
+    /// Who says it.
+    pub role: PromptRole,
+    /// What is said.
+    pub content: PromptContent,
+}
+
+/// Who says a message of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptRole {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// What a message of a prompt holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromptContent {
+    /// A text.
+    Text(String),
+    /// Something else.
+    Attachment(Attachment),
 }
 
 /// Something changed on the server.
@@ -202,7 +322,7 @@ impl ToolResult {
     /// The answer of a tool that says no: its one text is `code: message; next step`, and nothing else.
     pub fn refused(refusal: &dyn crate::refusal::Refusal) -> Self {
         let text = format!("{}: {}; {}", refusal.code(), refusal, refusal.next_step());
-        Self { texts: vec![text], structured: None, wrapped: false, is_error: true }
+        Self { texts: vec![text], is_error: true, ..Self::default() }
     }
 
     /// The value of a result, text first (`wire/mcp-surface.md` 2.5): all text blocks joined by newlines and parsed; text

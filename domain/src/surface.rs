@@ -1,7 +1,12 @@
 //! What a server shows and refuses (the models of the `ToolSurface` port), free of any MCP library.
 
+use std::sync::Arc;
+
 use crate::id::TenantId;
 use crate::refusals;
+use crate::secret::Secret;
+use crate::served_security::VerifiedToken;
+use crate::tool_surface::ListingFilter;
 
 /// Who serves: the answer to the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +43,9 @@ impl CallerIdentity {
     }
 }
 
-/// What is known about the request behind an operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What is known about the request behind an operation. All of it comes from the transport or the host, none of it from the
+/// parameters of a call.
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CallScope {
     /// The protocol version the request was made under, when the transport knows it.
@@ -47,18 +53,68 @@ pub struct CallScope {
     /// Who is calling. `None` where nobody verified it: on standard input and output, unless the host that started the process
     /// said who its peer is.
     pub caller: Option<CallerIdentity>,
+    /// The access token behind `caller`, where the transport verified one.
+    pub token: Option<Arc<PresentedToken>>,
+    /// The session: one per conversation, or per caller where the protocol has none.
+    pub session: Option<Arc<str>>,
+    /// The request's own id, as the client wrote it.
+    pub request: Option<Arc<str>>,
+    /// What the caller asked to see (`wire/mcp-surface.md` 0.7).
+    pub filter: Option<Arc<ListingFilter>>,
+}
+
+/// An access token as its client presented it, with what the verifier found in it.
+pub struct PresentedToken {
+    /// The token itself, for an exchange on the caller's behalf.
+    pub text: Secret<String>,
+    /// What the verifier found.
+    pub verified: VerifiedToken,
+}
+
+impl std::fmt::Debug for PresentedToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PresentedToken").field("verified", &self.verified).finish_non_exhaustive()
+    }
 }
 
 impl CallScope {
     /// A scope of one protocol version.
     pub fn of_version(protocol_version: Option<String>) -> Self {
-        Self { protocol_version, caller: None }
+        Self { protocol_version, ..Self::default() }
     }
 
     /// The same with a verified caller.
     #[must_use]
     pub fn with_caller(mut self, caller: Option<CallerIdentity>) -> Self {
         self.caller = caller;
+        self
+    }
+
+    /// The same with the access token behind the caller.
+    #[must_use]
+    pub fn with_token(mut self, token: Option<Arc<PresentedToken>>) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// The same in a session.
+    #[must_use]
+    pub fn with_session(mut self, session: Option<Arc<str>>) -> Self {
+        self.session = session;
+        self
+    }
+
+    /// The same for one request.
+    #[must_use]
+    pub fn with_request(mut self, request: Option<Arc<str>>) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// The same with what the caller asked to see.
+    #[must_use]
+    pub fn with_filter(mut self, filter: Option<Arc<ListingFilter>>) -> Self {
+        self.filter = filter;
         self
     }
 }
@@ -72,6 +128,15 @@ refusals! {
         /// There is no such resource.
         UnknownResource { uri: String } => "surface_unknown_resource", CallerMistake, Never,
             "there is no resource {uri}", "use a URI from resources/list";
+        /// There is no such prompt.
+        UnknownPrompt { prompt: String } => "surface_unknown_prompt", CallerMistake, Never,
+            "there is no prompt `{prompt}`", "use a name from prompts/list";
+        /// The arguments of a prompt are not acceptable.
+        PromptArguments { prompt: String, refusal: ArgumentRefusal } => "surface_prompt_arguments", CallerMistake, Never,
+            "the prompt `{prompt}` does not take these arguments: {refusal}", "give the arguments that prompts/list names";
+        /// The state of a repeated call was not made for it, was used already, or is too old.
+        RequestState => "surface_request_state", CallerMistake, Never,
+            "the state of the repeated call does not belong to it", "make the call again without a state";
         /// The surface cannot be listed or read now.
         Unavailable { what: &'static str } => "surface_unavailable", Unavailable, Later,
             "{what} is not available now", "try again later";

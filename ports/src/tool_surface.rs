@@ -1,20 +1,27 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolCall, ToolDescription, ToolResult};
+use scion_domain::call::CallOutcome;
+use scion_domain::mcp::{
+    PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall, ToolDescription,
+};
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 
-use crate::ChangeFeed;
+use crate::{CallChannel, ChangeFeed};
 
-/// What a transport serves: tools and resources, as one connector declares them.
+/// What a transport serves: tools, resources and prompts, as one connector declares them.
 ///
 /// Obligations:
 /// - **O1** Listings are complete and in the same order each time until a change is announced.
-/// - **O2** A listed name can be called and a listed URI can be read; anything else is
-///   [`SurfaceRefusal::UnknownTool`] or [`SurfaceRefusal::UnknownResource`].
+/// - **O2** A listed name can be called or got, and a listed URI, or one of a listed template, can be read; anything else is
+///   [`SurfaceRefusal::UnknownTool`], [`SurfaceRefusal::UnknownPrompt`] or [`SurfaceRefusal::UnknownResource`].
 /// - **O3** A tool that fails, refuses its arguments or takes too long is an answer with `is_error`. Its one text names
 ///   the code and a fixed sentence, never a vendor's or an exception's text.
 /// - **O4** An answer always has exactly one text; `[]` and `null` are written out. The text holds numbers digit by digit.
 /// - **O5** Calls may run side by side. Dropping a call's future cancels it.
 /// - **O6** `changes` starts empty: it tells what changes after it was asked for.
+/// - **O7** A destructive tool runs only after a reply that says yes in so many words; without a way to ask it does not run.
 #[async_trait]
 pub trait ToolSurface: Send + Sync {
     /// Who serves; constant for the lifetime of the surface.
@@ -23,14 +30,33 @@ pub trait ToolSurface: Send + Sync {
     /// All tools.
     async fn list_tools(&self, scope: &CallScope) -> Result<Vec<ToolDescription>, SurfaceRefusal>;
 
-    /// Calls one tool.
-    async fn call_tool(&self, scope: &CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal>;
+    /// Calls one tool. `channel` leads back to its client.
+    async fn call_tool(
+        &self,
+        scope: &CallScope,
+        channel: Arc<dyn CallChannel>,
+        call: ToolCall,
+    ) -> Result<CallOutcome, SurfaceRefusal>;
 
     /// All resources.
     async fn list_resources(&self, scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal>;
 
     /// Reads one resource.
     async fn read_resource(&self, scope: &CallScope, uri: &str) -> Result<ResourceBody, SurfaceRefusal>;
+
+    /// All families of resources.
+    async fn list_resource_templates(&self, scope: &CallScope) -> Result<Vec<ResourceTemplate>, SurfaceRefusal>;
+
+    /// All prompts.
+    async fn list_prompts(&self, scope: &CallScope) -> Result<Vec<PromptDescription>, SurfaceRefusal>;
+
+    /// One prompt, with the arguments filled in.
+    async fn get_prompt(
+        &self,
+        scope: &CallScope,
+        name: &str,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<PromptBody, SurfaceRefusal>;
 
     /// Follows the changes of this surface.
     fn changes(&self) -> Box<dyn ChangeFeed>;

@@ -106,7 +106,7 @@ pub(crate) fn tool_result(raw: &str, wraps: bool) -> Result<Answer, Malformed> {
         }
         _ => false,
     };
-    Ok(Answer::Done(ToolResult { texts, structured, wrapped: wraps || marked, is_error }))
+    Ok(Answer::Done(ToolResult { texts, structured, wrapped: wraps || marked, is_error, ..ToolResult::default() }))
 }
 
 fn page<T>(raw: &str, list: &str, item: fn(JsonObject) -> Result<T, Malformed>) -> Result<Page<T>, Malformed> {
@@ -177,6 +177,7 @@ pub(crate) fn resources(raw: &str) -> Result<Page<ResourceDescription>, Malforme
             uri: take_text(&mut members, "uri")?,
             name: take_text(&mut members, "name")?,
             media_type: take_optional_text(&mut members, "mimeType")?,
+            ..ResourceDescription::default()
         })
     })
 }
@@ -205,7 +206,8 @@ pub(crate) fn resource(raw: &str, uri: &str) -> Result<Option<ResourceBody>, Mal
         (None, Some(Json::String(blob))) => base64::decode(&blob).ok_or(Malformed)?,
         _ => return Err(Malformed),
     };
-    Ok(Some(ResourceBody { uri: uri.to_owned(), media_type: take_optional_text(&mut content, "mimeType")?, bytes }))
+    let media_type = take_optional_text(&mut content, "mimeType")?;
+    Ok(Some(ResourceBody { uri: uri.to_owned(), media_type, bytes, ..ResourceBody::default() }))
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use rmcp::model::{
     SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use scion_domain::call::CallOutcome;
 use scion_domain::mcp::{ToolCall, ToolResult};
 use scion_domain::surface::{CallScope, CallerIdentity, SurfaceRefusal, ToolFailure};
-use scion_ports::ToolSurface;
+use scion_ports::{CallChannel, NoChannel, ToolSurface};
 use tokio::sync::Semaphore;
 
 use crate::changes::{self, AbortOnDrop, Subscriptions};
@@ -43,11 +44,12 @@ impl Handler {
     }
 
     /// The call in a task of its own, so that a tool that panics or hangs costs one answer and not the conversation.
-    async fn call(&self, scope: CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal> {
+    async fn call(&self, scope: CallScope, call: ToolCall) -> Result<CallOutcome, SurfaceRefusal> {
         let (surface, tool) = (Arc::clone(&self.surface), call.tool.clone());
-        let mut task = AbortOnDrop(tokio::spawn(async move { surface.call_tool(&scope, call).await }));
+        let channel: Arc<dyn CallChannel> = Arc::new(NoChannel);
+        let mut task = AbortOnDrop(tokio::spawn(async move { surface.call_tool(&scope, channel, call).await }));
         let failure = match tokio::time::timeout(self.options.call_timeout, &mut task.0).await {
-            Ok(Ok(Ok(answer)))
+            Ok(Ok(Ok(CallOutcome::Done(answer))))
                 if answer.texts.iter().map(String::len).sum::<usize>() > self.options.max_answer_bytes =>
             {
                 ToolFailure::TooLarge { tool, limit: self.options.max_answer_bytes }
@@ -56,7 +58,7 @@ impl Handler {
             Ok(Err(_)) => ToolFailure::Panicked { tool },
             Err(_) => ToolFailure::TimedOut { tool, seconds: self.options.call_timeout.as_secs() },
         };
-        Ok(ToolResult::refused(&failure))
+        Ok(ToolResult::refused(&failure).into())
     }
 
     fn scope(&self, context: &RequestContext<RoleServer>) -> CallScope {
@@ -106,6 +108,9 @@ impl ServerHandler for Handler {
             biased;
             () = context.ct.cancelled() => return Err(error::cancelled()),
             answer = answered => answer.map_err(|refusal| error::protocol(&refusal))?,
+        };
+        let CallOutcome::Done(answer) = answer else {
+            return Err(error::protocol(&SurfaceRefusal::Unavailable { what: "a question to the client" }));
         };
         let mut result = wire::tool_result(answer);
         self.sign(&context, &mut result.meta);

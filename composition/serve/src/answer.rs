@@ -43,11 +43,11 @@ impl Output {
             object @ Json::Object(_) => Some(object),
             _ => None,
         };
-        ToolResult { texts: vec![text], structured, wrapped: self.wraps, is_error: false }
+        ToolResult { texts: vec![text], structured, wrapped: self.wraps, ..ToolResult::default() }
     }
 }
 
 /// The answer of a tool that says no.
 pub(crate) fn refusal(refusal: &ToolRefusal) -> ToolResult {
-    ToolResult { texts: vec![refusal.text()], structured: None, wrapped: false, is_error: true }
+    ToolResult { texts: vec![refusal.text()], is_error: true, ..ToolResult::default() }
 }

@@ -183,6 +183,7 @@ impl ConnectorBuilder {
                     uri: resource.uri,
                     name: resource.name,
                     media_type: Some(resource.media_type),
+                    ..ResourceDescription::default()
                 },
                 text: resource.text,
             })

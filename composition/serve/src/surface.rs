@@ -1,11 +1,16 @@
 //! The checked connector, as a transport serves it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use scion_domain::call::CallOutcome;
 use scion_domain::id::ConnectorName;
-use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolCall, ToolDescription, ToolResult};
+use scion_domain::mcp::{
+    PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall, ToolDescription,
+    ToolResult,
+};
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
-use scion_ports::{ChangeFeed, ToolSurface, async_trait};
+use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 
 use crate::answer::{self, Output};
 use crate::changes::ChangeNotifier;
@@ -77,7 +82,12 @@ impl ToolSurface for ServedSurface {
         Ok(self.tools.iter().map(|tool| tool.description.clone()).collect())
     }
 
-    async fn call_tool(&self, scope: &CallScope, call: ToolCall) -> Result<ToolResult, SurfaceRefusal> {
+    async fn call_tool(
+        &self,
+        scope: &CallScope,
+        channel: Arc<dyn CallChannel>,
+        call: ToolCall,
+    ) -> Result<CallOutcome, SurfaceRefusal> {
         let ToolCall { tool: name, arguments } = call;
         let Some(tool) = self.by_name.get(&name).and_then(|index| self.tools.get(*index)) else {
             // The caller made the name up, so only a bounded part of it is repeated.
@@ -85,13 +95,14 @@ impl ToolSurface for ServedSurface {
         };
         let arguments = match tool.inputs.check(&name, arguments) {
             Ok(arguments) => arguments,
-            Err(refusal) => return Ok(ToolResult::refused(&refusal)),
+            Err(refusal) => return Ok(ToolResult::refused(&refusal).into()),
         };
-        let context = ToolContext { scope: scope.clone(), notifier: self.notifier.clone() };
+        let context = ToolContext { scope: scope.clone(), notifier: self.notifier.clone(), channel };
         Ok(match (tool.handler)(context, arguments).await {
             Ok(value) => tool.output.answer(&name, value),
             Err(refusal) => answer::refusal(&refusal),
-        })
+        }
+        .into())
     }
 
     async fn list_resources(&self, _scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {
@@ -105,7 +116,25 @@ impl ToolSurface for ServedSurface {
             uri: uri.to_owned(),
             media_type: resource.description.media_type.clone(),
             bytes: resource.text.clone().into_bytes(),
+            ..ResourceBody::default()
         })
+    }
+
+    async fn list_resource_templates(&self, _scope: &CallScope) -> Result<Vec<ResourceTemplate>, SurfaceRefusal> {
+        Ok(Vec::new())
+    }
+
+    async fn list_prompts(&self, _scope: &CallScope) -> Result<Vec<PromptDescription>, SurfaceRefusal> {
+        Ok(Vec::new())
+    }
+
+    async fn get_prompt(
+        &self,
+        _scope: &CallScope,
+        name: &str,
+        _arguments: BTreeMap<String, String>,
+    ) -> Result<PromptBody, SurfaceRefusal> {
+        Err(SurfaceRefusal::UnknownPrompt { prompt: name.chars().take(64).collect() })
     }
 
     fn changes(&self) -> Box<dyn ChangeFeed> {

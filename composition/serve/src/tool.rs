@@ -7,19 +7,27 @@ use std::sync::Arc;
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolHints;
 use scion_domain::surface::{ArgumentRefusal, CallScope, CallerIdentity};
+use scion_ports::CallChannel;
 
 use crate::changes::ChangeNotifier;
 use crate::param::input_schema;
 use crate::{Args, Param, Source, ToolRefusal};
 
 /// What a handler knows beside its arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ToolContext {
     /// The request behind the call.
     pub scope: CallScope,
     /// Announces that something the server shows has changed.
     pub notifier: ChangeNotifier,
+    pub(crate) channel: Arc<dyn CallChannel>,
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolContext").field("scope", &self.scope).finish_non_exhaustive()
+    }
 }
 
 impl ToolContext {

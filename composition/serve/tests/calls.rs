@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use scion_domain::json::{Json, JsonLimits, JsonObject, parse};
 use scion_domain::mcp::{ToolCall, ToolResult};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::refusals;
 use scion_domain::surface::CallScope;
-use scion_ports::ToolSurface as _;
+use scion_ports::{NoChannel, ToolSurface as _};
 use scion_serve::{Connector, Param, Tool, ToolBuilder, ToolRefusal};
 
 refusals! {
@@ -22,7 +24,12 @@ async fn call(tool: Tool, arguments: &str) -> ToolResult {
     let name = "desk_tool".to_owned();
     let surface = Connector::builder(scion_serve::identity!()).tool(tool).build().unwrap();
     let arguments = parse(arguments).unwrap().as_object().unwrap().clone();
-    surface.call_tool(&CallScope::default(), ToolCall { tool: name, arguments }).await.unwrap()
+    surface
+        .call_tool(&CallScope::default(), Arc::new(NoChannel), ToolCall { tool: name, arguments })
+        .await
+        .unwrap()
+        .done()
+        .unwrap()
 }
 
 fn desk_tool() -> ToolBuilder {
@@ -124,7 +131,7 @@ async fn what_is_not_there_is_refused_by_name_within_bounds() {
     let surface = Connector::builder(scion_serve::identity!()).build().unwrap();
     let scope = CallScope::default();
     let call = ToolCall { tool: "x".repeat(10_000), arguments: JsonObject::new() };
-    let refusal = surface.call_tool(&scope, call).await.unwrap_err();
+    let refusal = surface.call_tool(&scope, Arc::new(NoChannel), call).await.unwrap_err();
     assert_eq!(refusal.code(), "surface_unknown_tool");
     assert!(refusal.to_string().len() < 200);
     let refusal = surface.read_resource(&scope, "connector://nothing").await.unwrap_err();

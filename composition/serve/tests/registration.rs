@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::{ToolCall, ToolDescription, ToolResult};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::CallScope;
-use scion_ports::ToolSurface as _;
+use scion_ports::{NoChannel, ToolSurface as _};
 use scion_serve::{Connector, ConnectorBuilder, Identity, ServedSurface, Tool, ToolBuilder, ToolRefusal};
 
 fn desk() -> ConnectorBuilder {
@@ -24,7 +26,7 @@ async fn listed(surface: &ServedSurface) -> Vec<ToolDescription> {
 
 async fn call(surface: &ServedSurface, tool: &str) -> ToolResult {
     let call = ToolCall { tool: tool.to_owned(), arguments: JsonObject::new() };
-    surface.call_tool(&CallScope::default(), call).await.unwrap()
+    surface.call_tool(&CallScope::default(), Arc::new(NoChannel), call).await.unwrap().done().unwrap()
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R014.3

@@ -135,7 +135,7 @@ impl McpSession for ScriptedSession {
             return Err(McpRefusal::UnknownResource { uri: uri.into() });
         }
         let bytes = if self.flaw == SessionFlaw::TrimsResource { b"o".to_vec() } else { b"ok".to_vec() };
-        Ok(ResourceBody { uri: uri.into(), media_type: None, bytes })
+        Ok(ResourceBody { uri: uri.into(), bytes, ..ResourceBody::default() })
     }
 
     async fn call_tool(&self, call: &ToolCall) -> Result<ToolResult, McpRefusal> {

@@ -105,6 +105,7 @@ impl McpSession for SimSession {
             uri: uri.to_owned(),
             media_type: Some("application/json".into()),
             bytes: self.env.declaration.clone().into_bytes(),
+            ..ResourceBody::default()
         })
     }
 

@@ -151,6 +151,7 @@ fn surface_results_decode() {
             structured: result.get("structuredContent").cloned(),
             wrapped: wrap.and_then(Json::as_bool).unwrap_or(false),
             is_error: result.get("isError").and_then(Json::as_bool).unwrap_or(false),
+            ..crate::mcp::ToolResult::default()
         };
         let decoded = answer.decode(crate::json::JsonLimits::DEFAULT);
         let expected = case.get("ok").unwrap();

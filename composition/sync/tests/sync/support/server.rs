@@ -197,6 +197,7 @@ impl McpSession for FakeSession {
             uri: uri.to_owned(),
             media_type: Some("application/json".into()),
             bytes: self.server.0.declaration.lock().unwrap().clone().into_bytes(),
+            ..ResourceBody::default()
         })
     }
 

@@ -1,0 +1,1 @@
+//! Metrics of a served connector, for Prometheus and OpenTelemetry.

@@ -1,0 +1,1 @@
+//! Macros of the Scion SDK; use them through the facade crate `scion`.

@@ -1,0 +1,1 @@
+//! Use case: who may call a connector that listens on the network.
