@@ -132,12 +132,12 @@ impl Route {
             }
         };
         if !target.is_tls() {
-            return Ok(Stream::Plain(tcp));
+            return Ok(Stream::plain(tcp));
         }
         let config = self.tls.resolve().await?.config();
         let name = server_name(&target).ok_or_else(|| HttpRefusal::Tls { host: host() })?;
         let stream = TlsConnector::from(config).connect(name, tcp).await;
-        stream.map(|stream| Stream::Tls(Box::new(stream))).map_err(|error| failure::of_handshake(&error, host()))
+        stream.map(Stream::tls).map_err(|error| failure::of_handshake(&error, host()))
     }
 
     async fn direct(&self, target: &Target, host: &impl Fn() -> String) -> Result<TcpStream, HttpRefusal> {

@@ -67,12 +67,13 @@ impl Exchange {
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut answer => {
-                    return outcome.map_err(|error| failure::of_exchange(&error, host(), limits.header_bytes as u64));
-                }
+                // First: the connection that is cut for it fails too, for a reason of less use.
                 () = interim.flooded() => {
                     let limit = u64::from(MAX_INTERIM);
                     return Err(HttpRefusal::TooLarge { host: host(), what: "interim answers", limit });
+                }
+                outcome = &mut answer => {
+                    return outcome.map_err(|error| failure::of_exchange(&error, host(), limits.header_bytes as u64));
                 }
                 () = &mut timer => {
                     let now = Instant::now();
