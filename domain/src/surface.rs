@@ -224,6 +224,9 @@ refusals! {
         /// An edge leads to a source that is not declared.
         EdgeTarget { source: String, target: String } => "source_edge_target_unknown", CallerMistake, Never,
             "an edge of the source `{source}` leads to the source `{target}`, which is not declared", "declare that source, or fix the name";
+        /// The declared content is not acceptable. `code` is the code of the refusal behind it.
+        Content { code: &'static str, refusal: crate::content::ContentRefusal } => "connector_content_invalid", CallerMistake, Never,
+            "{refusal} [{code}]", "fix the file or the declaration it names";
         /// The assembled declaration is not acceptable.
         Declaration { refusal: crate::declaration::DeclarationRefusal } => "connector_declaration_invalid", CallerMistake, Never,
             "{refusal}", "fix the source it names";
@@ -245,14 +248,4 @@ refusals! {
     }
 }
 
-refusals! {
-    /// Why content is not taken.
-    pub enum ContentRefusal {
-        /// The package itself is not a folder.
-        NoPackage => "content_package_missing", CallerMistake, Never,
-            "the connector's package is not a readable folder", "name the folder that holds the connector's Cargo.toml";
-        /// Something else stands where a folder of content belongs.
-        NotAFolder { name: &'static str } => "content_not_a_folder", CallerMistake, Never,
-            "`{name}` in the connector's package is not a folder of its own", "make it a folder, not a file or a link";
-    }
-}
+pub use crate::content::ContentRefusal;

@@ -34,13 +34,13 @@ refusals! {
             "the data resource `{name}` has an unknown access_kind", "use mcp_tool, http_endpoint, graphql_query or a2a_skill";
         /// A pagination nobody knows.
         Pagination { name: String } => "PAGINATION_UNDECLARED", CallerMistake, Never,
-            "the data resource `{name}` has an unknown pagination", "use none, cursor, offset or page";
+            "the data resource `{name}` has no pagination, or an unknown one", "use none, cursor, offset or page";
         /// A field that is neither a name nor an object with one.
         Field { name: String, index: usize } => "FIELD_INVALID", CallerMistake, Never,
             "field {index} of the data resource `{name}` is neither a name nor an object with a name", "write the field's name, or {name, type, ontology_property}";
         /// A credential that is not a reference.
         Secret { name: String } => "SECRET_IN_CONTRACT", CallerMistake, Never,
-            "credential_ref of the data resource `{name}` is not a reference", "write a reference such as env://NAME; never the secret itself";
+            "the data resource `{name}` holds a literal secret, or a credential_ref that is not a reference", "write a reference such as env://NAME; never the secret itself";
         /// A member that is unknown or has the wrong type.
         Member { name: String, member: String } => "descriptor_member", CallerMistake, Never,
             "the data resource `{name}` has an unknown or mistyped member `{member}`", "remove it, or correct its name or value";

@@ -1,9 +1,9 @@
 //! The rules of declared descriptors.
 
 use super::{DescriptorRefusal, OntologyTerms};
-use crate::credential::{RuntimeRef, SecretRef};
 use crate::declaration::refusal::shown;
 use crate::json::{Json, JsonObject};
+use crate::resource_descriptor::{is_credential_reference, shows_secret};
 
 const ACCESS_KINDS: [&str; 4] = ["mcp_tool", "http_endpoint", "graphql_query", "a2a_skill"];
 const PAGINATIONS: [&str; 4] = ["none", "cursor", "offset", "page"];
@@ -31,12 +31,11 @@ pub(super) fn check_one(members: &JsonObject, terms: Option<&OntologyTerms>) -> 
         return Err(DescriptorRefusal::Pagination { name: name() });
     }
     match given("credential_ref") {
-        Some(value) if !value.as_str().is_some_and(is_reference) => Err(DescriptorRefusal::Secret { name: name() }),
+        Some(value) if !value.as_str().is_some_and(is_credential_reference) => {
+            Err(DescriptorRefusal::Secret { name: name() })
+        }
+        // A token in an argument or an owner is as public as one in credential_ref.
+        _ if shows_secret(members) => Err(DescriptorRefusal::Secret { name: name() }),
         _ => Ok(()),
     }
-}
-
-/// A reference a store resolves, or one of the forms the runtime of a connector resolves itself (6.5).
-fn is_reference(text: &str) -> bool {
-    SecretRef::parse(text).is_ok() || RuntimeRef::parse_setting(text).is_ok()
 }

@@ -61,9 +61,11 @@ fn complete(descriptor: &Descriptor) -> Read<()> {
         (descriptor.ontology_class.is_none(), "ontology_class"),
         (descriptor.operation.is_empty(), "operation"),
         (descriptor.key_field.is_empty(), "key_field"),
-        (descriptor.pagination.is_empty(), "pagination"),
     ];
     match missing.iter().find(|(missing, _)| *missing) {
+        None if descriptor.pagination.is_empty() => {
+            Err(DescriptorRefusal::Pagination { name: shown(&descriptor.name) })
+        }
         None => Ok(()),
         Some((_, member)) => Err(DescriptorRefusal::Incomplete { name: shown(&descriptor.name), member }),
     }
