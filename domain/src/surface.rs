@@ -1,11 +1,13 @@
 //! What a server shows and refuses (the models of the `ToolSurface` port), free of any MCP library.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::id::TenantId;
 use crate::refusals;
 use crate::secret::Secret;
 use crate::served_security::VerifiedToken;
+use crate::tool_context::{RecoveryRequest, TraceId};
 use crate::tool_surface::ListingFilter;
 
 /// Who serves: the answer to the handshake.
@@ -61,6 +63,12 @@ pub struct CallScope {
     pub request: Option<Arc<str>>,
     /// What the caller asked to see (`wire/mcp-surface.md` 0.7).
     pub filter: Option<Arc<ListingFilter>>,
+    /// The time the call has in all, where the transport bounds it.
+    pub time_limit: Option<Duration>,
+    /// The trace the caller's request is part of.
+    pub trace: Option<TraceId>,
+    /// The earlier request whose result the caller wants, in place of a new call.
+    pub recovers: Option<Arc<RecoveryRequest>>,
 }
 
 /// An access token as its client presented it, with what the verifier found in it.
@@ -115,6 +123,27 @@ impl CallScope {
     #[must_use]
     pub fn with_filter(mut self, filter: Option<Arc<ListingFilter>>) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// The same with the time the call has in all.
+    #[must_use]
+    pub const fn with_time_limit(mut self, time_limit: Option<Duration>) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// The same as part of a trace.
+    #[must_use]
+    pub const fn with_trace(mut self, trace: Option<TraceId>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// The same for the result of an earlier request.
+    #[must_use]
+    pub fn with_recovery(mut self, recovers: Option<Arc<RecoveryRequest>>) -> Self {
+        self.recovers = recovers;
         self
     }
 }

@@ -51,6 +51,10 @@ impl Args {
         self.0.get(name).map(|_| self.integer(name)).transpose()
     }
 
+    pub(crate) const fn members(&self) -> &JsonObject {
+        &self.0
+    }
+
     /// The arguments as they are, for a tool with a schema of its own.
     pub fn into_object(self) -> JsonObject {
         self.0

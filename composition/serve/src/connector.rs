@@ -9,6 +9,8 @@ use scion_domain::tool_surface::ToolVersion;
 
 use crate::answer::Output;
 use crate::changes::ChangeNotifier;
+use crate::confirm::Asks;
+use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
@@ -155,6 +157,7 @@ impl ConnectorBuilder {
             .into_iter()
             .zip(described)
             .map(|(Tool { spec, handler }, description)| ServedTool {
+                facts: ToolFacts::of(&description, None, Asks::of(description.hints)),
                 description,
                 output: Output::of(spec.output.as_ref()),
                 inputs: spec.inputs,

@@ -7,14 +7,16 @@ use scion_domain::call::CallOutcome;
 use scion_domain::id::ConnectorName;
 use scion_domain::mcp::{
     PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall, ToolDescription,
-    ToolResult,
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 
-use crate::answer::{self, Output};
+use crate::CallGovernance;
+use crate::answer::Output;
 use crate::changes::ChangeNotifier;
-use crate::tool::{Handler, Inputs, ToolContext};
+use crate::context_run;
+use crate::context_runtime::{CallRuntime, ToolFacts};
+use crate::tool::{Handler, Inputs};
 
 /// A connector ready to be served. Made by [`ConnectorBuilder::build`](crate::ConnectorBuilder::build) only, so it is
 /// known to be sound.
@@ -25,9 +27,11 @@ pub struct ServedSurface {
     by_name: HashMap<String, usize>,
     resources: Vec<ServedResource>,
     notifier: ChangeNotifier,
+    calls: Arc<CallRuntime>,
 }
 
 pub(crate) struct ServedTool {
+    pub(crate) facts: Arc<ToolFacts>,
     pub(crate) description: ToolDescription,
     pub(crate) inputs: Inputs,
     pub(crate) output: Output,
@@ -48,7 +52,15 @@ impl ServedSurface {
         notifier: ChangeNotifier,
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
-        Self { identity, connector, tools, by_name, resources, notifier }
+        let calls = Arc::new(CallRuntime::new(connector.clone(), CallGovernance::default()));
+        Self { identity, connector, tools, by_name, resources, notifier, calls }
+    }
+
+    /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
+    #[must_use]
+    pub fn governed_by(mut self, governance: CallGovernance) -> Self {
+        self.calls = Arc::new(CallRuntime::new(self.connector.clone(), governance));
+        self
     }
 
     /// The one declared name.
@@ -93,16 +105,7 @@ impl ToolSurface for ServedSurface {
             // The caller made the name up, so only a bounded part of it is repeated.
             return Err(SurfaceRefusal::UnknownTool { tool: name.chars().take(64).collect() });
         };
-        let arguments = match tool.inputs.check(&name, arguments) {
-            Ok(arguments) => arguments,
-            Err(refusal) => return Ok(ToolResult::refused(&refusal).into()),
-        };
-        let context = ToolContext { scope: scope.clone(), notifier: self.notifier.clone(), channel };
-        Ok(match (tool.handler)(context, arguments).await {
-            Ok(value) => tool.output.answer(&name, value),
-            Err(refusal) => answer::refusal(&refusal),
-        }
-        .into())
+        context_run::run(&self.calls, tool, &self.notifier, scope, channel, arguments).await
     }
 
     async fn list_resources(&self, _scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {

@@ -6,36 +6,11 @@ use std::sync::Arc;
 
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolHints;
-use scion_domain::surface::{ArgumentRefusal, CallScope, CallerIdentity};
-use scion_ports::CallChannel;
+use scion_domain::surface::ArgumentRefusal;
 
-use crate::changes::ChangeNotifier;
+use crate::context::ToolContext;
 use crate::param::input_schema;
 use crate::{Args, Param, Source, ToolRefusal};
-
-/// What a handler knows beside its arguments.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct ToolContext {
-    /// The request behind the call.
-    pub scope: CallScope,
-    /// Announces that something the server shows has changed.
-    pub notifier: ChangeNotifier,
-    pub(crate) channel: Arc<dyn CallChannel>,
-}
-
-impl std::fmt::Debug for ToolContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolContext").field("scope", &self.scope).finish_non_exhaustive()
-    }
-}
-
-impl ToolContext {
-    /// Who is calling, where the host or the transport verified it. A tool that acts for its caller refuses without one.
-    pub const fn caller(&self) -> Option<&CallerIdentity> {
-        self.scope.caller.as_ref()
-    }
-}
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Json, ToolRefusal>> + Send>>;
 pub(crate) type Handler = Arc<dyn Fn(ToolContext, Args) -> Answer + Send + Sync>;
