@@ -222,6 +222,42 @@ pub enum PromptContent {
     Attachment(Attachment),
 }
 
+/// What a client that fills in an argument asks (MCP `completion/complete`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletionRequest {
+    /// What the argument belongs to.
+    pub target: CompletionTarget,
+    /// Its name.
+    pub argument: String,
+    /// What is typed so far.
+    pub value: String,
+    /// The other arguments that are filled in already.
+    pub known: std::collections::BTreeMap<String, String>,
+}
+
+/// What a completed argument belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompletionTarget {
+    /// A prompt, by its name.
+    Prompt(String),
+    /// A family of resources, by its template.
+    Template(String),
+}
+
+/// Values an argument may have, the likeliest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// The values, at most [`MAX_COMPLETIONS`].
+    pub values: Vec<String>,
+    /// How many there are in all, where that is known.
+    pub total: Option<u32>,
+    /// Whether there are more than those given.
+    pub has_more: bool,
+}
+
+/// The most values of one completion (MCP).
+pub const MAX_COMPLETIONS: usize = 100;
+
 /// Something changed on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerChange {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use scion_domain::call::CallOutcome;
 use scion_domain::mcp::{
-    PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall, ToolDescription,
+    Completion, CompletionRequest, PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate,
+    ToolCall, ToolDescription,
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 
@@ -57,6 +58,16 @@ pub trait ToolSurface: Send + Sync {
         name: &str,
         arguments: BTreeMap<String, String>,
     ) -> Result<PromptBody, SurfaceRefusal>;
+
+    /// Whether arguments of prompts and templates can be completed; a transport announces it. Constant.
+    fn completes(&self) -> bool {
+        false
+    }
+
+    /// Values an argument of a prompt or template may have. A surface that completes nothing knows none.
+    async fn complete(&self, _scope: &CallScope, _request: CompletionRequest) -> Result<Completion, SurfaceRefusal> {
+        Ok(Completion::default())
+    }
 
     /// Follows the changes of this surface.
     fn changes(&self) -> Box<dyn ChangeFeed>;

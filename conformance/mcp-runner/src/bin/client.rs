@@ -1,0 +1,2 @@
+//! `mcp-runner-client URL`: the test client.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Measures serving.
+fn main() {}
