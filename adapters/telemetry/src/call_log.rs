@@ -1,0 +1,86 @@
+use std::time::Duration;
+
+use scion_domain::id::Digest256;
+use scion_domain::redaction::redact_log_text;
+use scion_domain::tool_context::{CallEvent, CallEventKind, TerminalState, ToolExecutionResult};
+use scion_ports::CallObserver;
+
+/// Writes a line per event through `tracing`, target `scion::calls`: ends at level info (uncertain ones at warn), everything
+/// else at debug. Ids, digests, codes and references only; ids that a client chose are redacted like any text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallLog;
+
+impl CallObserver for CallLog {
+    fn observe(&self, event: &CallEvent<'_>) {
+        match event.kind {
+            CallEventKind::Started => step(event, "started"),
+            CallEventKind::Asked => step(event, "asked"),
+            CallEventKind::Answered { yes: true } => step(event, "confirmed"),
+            CallEventKind::Answered { yes: false } => step(event, "not confirmed"),
+            CallEventKind::CacheHit => step(event, "cache hit"),
+            CallEventKind::NotificationLost => step(event, "notification lost"),
+            CallEventKind::Ended { result, approval, took } => ended(event, result, approval, took),
+        }
+    }
+}
+
+fn step(event: &CallEvent<'_>, what: &'static str) {
+    if !tracing::enabled!(target: "scion::calls", tracing::Level::DEBUG) {
+        return;
+    }
+    let ids = event.ids;
+    tracing::debug!(
+        target: "scion::calls",
+        event = what,
+        sequence = event.sequence,
+        connector = ids.connector,
+        tool = ids.tool,
+        operation = ids.operation,
+        tenant = shown(ids.tenant),
+        actor = shown(ids.actor),
+        session = shown(ids.session),
+        request = shown(ids.request),
+        trace = %ids.trace,
+        schema = %event.schema_digest,
+    );
+}
+
+fn ended(event: &CallEvent<'_>, result: &ToolExecutionResult, approval: Option<Digest256>, took: Duration) {
+    let ids = event.ids;
+    macro_rules! write_line {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "scion::calls",
+                event = "ended",
+                state = result.state.as_str(),
+                reason = result.reason,
+                sequence = event.sequence,
+                connector = ids.connector,
+                tool = ids.tool,
+                operation = ids.operation,
+                tenant = shown(ids.tenant),
+                actor = shown(ids.actor),
+                session = shown(ids.session),
+                request = shown(ids.request),
+                trace = %ids.trace,
+                schema = %event.schema_digest,
+                approval = approval.map(|approval| approval.to_hex()),
+                receipt = result.receipt.as_ref().map(|receipt| receipt.as_str()),
+                progress = result.last_sequence(),
+                lost = result.lost,
+                milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            )
+        };
+    }
+    if result.state == TerminalState::Uncertain {
+        write_line!(warn);
+    } else if tracing::enabled!(target: "scion::calls", tracing::Level::INFO) {
+        write_line!(info);
+    }
+}
+
+/// An id without control characters and without what looks like a secret, at most 128 characters of it.
+fn shown(id: Option<&str>) -> Option<String> {
+    let id: String = id?.chars().filter(|character| !character.is_control()).take(128).collect();
+    Some(redact_log_text(&id, &[]))
+}
