@@ -22,6 +22,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::confirmation::ConfirmationRefusal::CATALOGUE,
         crate::tool_context::ToolContextRefusal::CATALOGUE,
         crate::tool_context::EffectRefusal::CATALOGUE,
+        crate::engine::EngineRefusal::CATALOGUE,
         crate::canonical::CanonicalRefusal::CATALOGUE,
         crate::digest::DigestRefusal::CATALOGUE,
         crate::drift::DriftRefusal::CATALOGUE,

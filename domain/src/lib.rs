@@ -26,6 +26,7 @@ pub mod digest;
 pub mod drift;
 pub mod egress;
 pub mod embedding;
+pub mod engine;
 pub mod fingerprint;
 pub mod graphql;
 pub mod http;

@@ -4,7 +4,7 @@ use scion_domain::sink::StoreRefusal;
 /// A value with the version to name in the next compare-and-swap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValueEntry {
-    /// From 1, growing by one with each write of the key.
+    /// From 1, growing with each write of the key; by how much is the store's business.
     pub version: u64,
     /// The bytes.
     pub value: Vec<u8>,

@@ -1,0 +1,247 @@
+//! Requests to the engine: signed, bounded, under one deadline, over a few connections that are opened when needed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use scion_domain::engine::EngineRefusal;
+use scion_domain::secret::Secret;
+use scion_ports::{Clock, Entropy};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::connection::{Connection, Sent};
+use crate::endpoint::Endpoint;
+use crate::envelope::{self, RequestContext, Stamp};
+use crate::frame::{self, DEFAULT_FRAME_LIMIT, FRAME_CEILING};
+use crate::{Body, Value, encode};
+
+/// After a crash an engine refuses signatures of the second it crashed in, so that none can be used twice. Such a request had no
+/// effect; the same one signed a second later is fine.
+const NOT_YET: &str = "AUTHENTICATION_REQUIRED";
+const NEXT_SECOND: Duration = Duration::from_millis(1100);
+
+/// Who the client is to the engine.
+#[derive(Clone, Debug)]
+pub enum Identity {
+    /// Nobody: for an engine that runs without authentication, on this machine.
+    Anonymous,
+    /// Every request is signed with the shared secret.
+    Signed {
+        /// In whose name.
+        context: Arc<RequestContext>,
+        /// The secret.
+        secret: Secret<String>,
+    },
+}
+
+/// The bounds of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Connections at once, 1 to 16; 2 unless set.
+    pub connections: usize,
+    /// The time to connect; 10 s unless set.
+    pub connect_timeout: Duration,
+    /// The time of a request with everything around it; 60 s unless set.
+    pub request_timeout: Duration,
+    /// The longest frame in either direction, in bytes; 64 MiB unless set, 384 MiB at most.
+    pub frame_limit: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            connections: 2,
+            connect_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_mins(1),
+            frame_limit: DEFAULT_FRAME_LIMIT,
+        }
+    }
+}
+
+/// What may be done when a connection ends before the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// It only reads: ask again.
+    Freely,
+    /// The engine remembers it under its key: ask again under the same one.
+    ByKey,
+    /// It must be settled by reading the state.
+    Never,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// The graph.
+    pub graph: &'a str,
+    /// What is asked.
+    pub body: Body,
+    /// The key of the operation, where it has one of its own.
+    pub idempotency_key: Option<&'a str>,
+    /// What a lost reply allows.
+    pub repeats: Repeats,
+}
+
+/// A client of one engine. Cheap to clone; connections are shared.
+#[derive(Clone)]
+pub struct EngineClient {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    endpoint: Endpoint,
+    identity: Identity,
+    options: EngineOptions,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    next_id: AtomicU64,
+    pool: Mutex<Vec<Arc<Connection>>>,
+}
+
+impl std::fmt::Debug for EngineClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineClient").field("endpoint", &self.inner.endpoint).finish_non_exhaustive()
+    }
+}
+
+impl EngineClient {
+    /// A client. Nothing is dialled yet.
+    pub fn new(
+        endpoint: Endpoint,
+        identity: Identity,
+        options: EngineOptions,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        let mut random = [0; 8];
+        entropy.fill(&mut random);
+        // 48 bits leave room to count.
+        let next_id = AtomicU64::new(u64::from_be_bytes(random) >> 16);
+        let options = EngineOptions {
+            connections: options.connections.clamp(1, 16),
+            frame_limit: options.frame_limit.clamp(1024, FRAME_CEILING),
+            ..options
+        };
+        let pool = Mutex::new(Vec::new());
+        Self { inner: Arc::new(Inner { endpoint, identity, options, clock, entropy, next_id, pool }) }
+    }
+
+    /// The time of a request.
+    pub fn request_timeout(&self) -> Duration {
+        self.inner.options.request_timeout
+    }
+
+    /// Whether the engine answers.
+    pub async fn ping(&self) -> Result<(), EngineRefusal> {
+        let call =
+            Call { graph: crate::COMMONS, body: Body::unit("Ping"), idempotency_key: None, repeats: Repeats::Freely };
+        self.call(call).await.map(|_| ())
+    }
+
+    /// Makes one request. A result that the engine packs into bytes comes opened.
+    ///
+    /// Refuses with the code of the engine, or [`EngineRefusal::Timeout`], [`EngineRefusal::Closed`] and
+    /// [`EngineRefusal::Unreachable`]. [`EngineRefusal::is_unsettled`] says when a write may have taken effect.
+    pub async fn call(&self, call: Call<'_>) -> Result<Value, EngineRefusal> {
+        let (method, limit) = (call.body.method, self.inner.options.request_timeout);
+        let timeout = EngineRefusal::Timeout { method, seconds: limit.as_secs() };
+        tokio::time::timeout(limit, self.inner.exchange(call)).await.unwrap_or(Err(timeout))
+    }
+}
+
+impl Inner {
+    async fn exchange(&self, call: Call<'_>) -> Result<Value, EngineRefusal> {
+        let method = call.body.method;
+        let mut key = call.idempotency_key.map(str::to_owned);
+        let mut again = true;
+        let mut patient = matches!(self.identity, Identity::Signed { .. });
+        loop {
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            if key.is_none() && call.repeats == Repeats::ByKey {
+                key = Some(envelope::default_key(id, call.graph, &call.body));
+            }
+            let payload = self.payload(id, &call, key.as_deref());
+            if payload.len() > self.options.frame_limit {
+                return Err(EngineRefusal::TooLarge { method, limit: self.options.frame_limit });
+            }
+            let (connection, fresh) = self.connection().await?;
+            match connection.send(id, frame::frame(&payload)).await {
+                Sent::Answered(outcome) if patient && outcome.is_error(NOT_YET) => {
+                    patient = false;
+                    self.clock.sleep(NEXT_SECOND).await;
+                }
+                Sent::Answered(outcome) => return outcome.settle(method),
+                // An idle connection that the engine has closed meanwhile is found out by using it.
+                Sent::Refused if !fresh || again => {}
+                Sent::Lost if again && call.repeats != Repeats::Never => {}
+                Sent::Refused | Sent::Lost => return Err(EngineRefusal::Closed { method }),
+            }
+            if fresh {
+                again = false;
+            }
+        }
+    }
+
+    fn payload(&self, id: u64, call: &Call<'_>, key: Option<&str>) -> Vec<u8> {
+        let (token, agent) = match &self.identity {
+            Identity::Anonymous => (Secret::new(envelope::anonymous(key)), Value::Nil),
+            Identity::Signed { context, secret } => {
+                let mut nonce = [0; 24];
+                self.entropy.fill(&mut nonce);
+                let nonce = crate::body::hex(&nonce);
+                let default;
+                let idempotency_key = if let Some(key) = key {
+                    key
+                } else {
+                    default = envelope::default_key(id, call.graph, &call.body);
+                    &default
+                };
+                let timestamp = u64::try_from(self.clock.unix_millis() / 1000).unwrap_or(0);
+                let stamp = Stamp { id, graph: call.graph, timestamp, nonce: &nonce, idempotency_key };
+                (envelope::sign(secret, context, &stamp, &call.body), context.agent.as_str().into())
+            }
+        };
+        let mut members = vec![
+            ("id".to_owned(), Value::Natural(id)),
+            ("graph".to_owned(), call.graph.into()),
+            ("auth_token".to_owned(), token.expose().as_str().into()),
+            ("agent_id".to_owned(), agent),
+            ("method".to_owned(), call.body.method.into()),
+        ];
+        members.extend(call.body.params.clone().map(|params| ("params".to_owned(), params)));
+        encode::encode(&Value::Map(members))
+    }
+
+    /// The open connection with the least under way, or a new one while there may be more. Says whether it is new.
+    async fn connection(&self) -> Result<(Arc<Connection>, bool), EngineRefusal> {
+        let open = {
+            let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            pool.retain(|connection| !connection.is_closed());
+            let least = pool.iter().min_by_key(|connection| connection.load()).map(Arc::clone);
+            least.filter(|connection| pool.len() >= self.options.connections || connection.load() == 0)
+        };
+        if let Some(connection) = open {
+            return Ok((connection, false));
+        }
+        let unreachable = || EngineRefusal::Unreachable { endpoint: self.endpoint.to_string() };
+        let dial = async {
+            Ok::<_, std::io::Error>(match &self.endpoint {
+                Endpoint::Unix(path) => Connection::open(UnixStream::connect(path).await?, self.options.frame_limit),
+                Endpoint::Loopback(address) => {
+                    #[expect(clippy::disallowed_methods, reason = "a literal loopback address that an operator set")]
+                    let stream = TcpStream::connect(address).await?;
+                    // Requests are small and wait for their reply.
+                    stream.set_nodelay(true)?;
+                    Connection::open(stream, self.options.frame_limit)
+                }
+            })
+        };
+        let dialled = tokio::time::timeout(self.options.connect_timeout, dial).await;
+        let connection = Arc::new(dialled.map_err(|_| unreachable())?.map_err(|_| unreachable())?);
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < self.options.connections {
+            pool.push(Arc::clone(&connection));
+        }
+        Ok((connection, true))
+    }
+}
