@@ -1,10 +1,16 @@
 //! Content found by convention (SDK-CONNECTOR-CONTROL-R071.1): a connector names no folder, it only puts files where they belong.
+//!
+//! A shipped binary carries its content, see [`embed_content!`](crate::embed_content); [`load`] reads it from a folder.
+
+mod folder;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use scion_domain::surface::ContentRefusal;
+pub use folder::content_files;
+pub use scion_domain::content::{ContentFiles, ContentRefusal};
+pub use scion_serve::{ContentHandle, ServedContent};
 
 /// A kind of content and the folder it lies in, below the connector's package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,4 +59,9 @@ pub fn content_dirs(package: &Path) -> Result<BTreeMap<ContentKind, PathBuf>, Co
         }
     }
     Ok(found)
+}
+
+/// Reads and checks the content of a package, from the folders below `content_root` or, without one, below the package itself.
+pub fn load(package: &Path, content_root: Option<&Path>) -> Result<ServedContent, ContentRefusal> {
+    ServedContent::from_files(&content_files(package, content_root)?)
 }

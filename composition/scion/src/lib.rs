@@ -28,6 +28,7 @@ pub mod sink;
 pub use outbound::EndpointExchange;
 pub use scion_domain as domain;
 pub use scion_local as local;
+pub use scion_macros::embed_content;
 pub use scion_ports as ports;
 pub use scion_serve as serve;
 pub use scion_serve::identity;

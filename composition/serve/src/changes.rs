@@ -38,6 +38,11 @@ impl ChangeNotifier {
         self.announce(&ServerChange::Tools);
     }
 
+    /// The prompt list has changed.
+    pub fn prompts(&self) {
+        self.announce(&ServerChange::Prompts);
+    }
+
     /// The resource list has changed.
     pub fn resources(&self) {
         self.announce(&ServerChange::Resources);

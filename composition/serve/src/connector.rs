@@ -4,17 +4,19 @@ use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI, SOURCE_
 use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
+use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
 use scion_domain::tool_surface::ToolVersion;
 
 use crate::answer::Output;
 use crate::changes::ChangeNotifier;
 use crate::confirm::Asks;
+use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
-use crate::{Identity, Mapping, ResourceModel, ServedSurface, Source, TextResource, Tool, checks};
+use crate::{Identity, Mapping, ResourceModel, ServedContent, ServedSurface, Source, TextResource, Tool, checks};
 
 /// Where the server says that it is well (1.1).
 const STATUS_URI: &str = "connector://status";
@@ -36,6 +38,7 @@ impl Connector {
             mappings: Vec::new(),
             models: Vec::new(),
             texts: Vec::new(),
+            content: None,
             notifier: ChangeNotifier::default(),
         }
     }
@@ -52,6 +55,7 @@ pub struct ConnectorBuilder {
     mappings: Vec<(String, Mapping)>,
     models: Vec<ResourceModel>,
     texts: Vec<TextResource>,
+    content: Option<ServedContent>,
     notifier: ChangeNotifier,
 }
 
@@ -113,6 +117,14 @@ impl ConnectorBuilder {
         self
     }
 
+    /// Serves skills, prompts, ontologies, shapes, a seed graph and data resources (R073). Without it only the tools are
+    /// served, beside `connector://resources` and `connector://status`.
+    #[must_use]
+    pub fn content(mut self, content: ServedContent) -> Self {
+        self.content = Some(content);
+        self
+    }
+
     /// Announces changes of the surface to be built, from outside a tool.
     pub fn notifier(&self) -> ChangeNotifier {
         self.notifier.clone()
@@ -140,10 +152,14 @@ impl ConnectorBuilder {
             .iter()
             .map(|spec| Ok(describe(spec, checks::version(spec)?.as_ref(), tool_meta(&spec.name, &sources))))
             .collect::<Result<_, ConnectorRefusal>>()?;
-        let declared = declaration::assemble(&connector, &described, &sources, &mappings, &self.models)?;
+        let declared = declaration::assemble(&connector, &sources, &mappings, &self.models)?;
 
-        let resources = self.resources(&connector, declared.to_text());
-        checks::unique(resources.iter().map(|served| served.description.uri.as_str()), |uri| {
+        let resources = self.resources(&connector);
+        let content = ContentState::new(declared, described.clone(), self.content.take(), self.notifier.clone())
+            .map_err(|refusal| ConnectorRefusal::Content { code: refusal.code(), refusal })?;
+        let bound = content.now();
+        let of_content = bound.listing().iter().map(|listed| listed.uri.as_str()).filter(|uri| *uri != DECLARATION_URI);
+        checks::unique(of_content.chain(resources.iter().map(|served| served.description.uri.as_str())), |uri| {
             ConnectorRefusal::DuplicateResource { uri }
         })?;
         let identity = SurfaceIdentity {
@@ -164,18 +180,15 @@ impl ConnectorBuilder {
                 handler,
             })
             .collect();
-        Ok(ServedSurface::new(identity, connector, tools, resources, self.notifier))
+        Ok(ServedSurface::new(identity, connector, tools, resources, content, self.notifier))
     }
 
-    fn resources(&self, connector: &ConnectorName, declared: String) -> Vec<ServedResource> {
+    fn resources(&self, connector: &ConnectorName) -> Vec<ServedResource> {
         let status = scion_domain::json::to_spaced(&Json::from([
             ("server", connector.as_str().into()),
             ("status", "ok".into()),
         ]));
-        let built_in = [
-            TextResource::new(DECLARATION_URI, "connector-resources", DECLARATION_MEDIA_TYPE, declared),
-            TextResource::new(STATUS_URI, "_connector_status_resource", DECLARATION_MEDIA_TYPE, status),
-        ];
+        let built_in = [TextResource::new(STATUS_URI, "_connector_status_resource", DECLARATION_MEDIA_TYPE, status)];
         let replaced = |uri: &str| self.texts.iter().any(|own| own.uri == uri);
         built_in
             .into_iter()

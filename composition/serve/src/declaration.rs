@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use scion_domain::declaration::ConnectorDeclaration;
-use scion_domain::declaration::descriptor::{OntologyTerms, derive};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject};
-use scion_domain::mcp::ToolDescription;
 use scion_domain::surface::ConnectorRefusal;
 
 use crate::{Mapping, ResourceModel, Source};
@@ -52,10 +50,9 @@ pub(crate) fn mappings(
     Ok(all)
 }
 
-/// The declaration, read back by the same reader a runner uses: what it would refuse is refused here.
+/// The declaration without its data resources, read back by the same reader a runner uses: what it would refuse is refused here.
 pub(crate) fn assemble(
     connector: &ConnectorName,
-    tools: &[ToolDescription],
     sources: &[BoundSource<'_>],
     mappings: &BTreeMap<String, Mapping>,
     resources: &[ResourceModel],
@@ -70,13 +67,9 @@ pub(crate) fn assemble(
         .collect();
     let models: Vec<Json> = resources.iter().map(ResourceModel::document).collect();
     let mapped: JsonObject = mappings.iter().map(|(name, mapping)| (name.clone(), mapping.document())).collect();
-    let descriptors: Vec<Json> = derive(connector, tools, &OntologyTerms::default())
-        .iter()
-        .map(|descriptor| Json::Object(descriptor.to_json()))
-        .collect();
     let document = Json::from([
         ("connector", connector.as_str().into()),
-        ("descriptors", descriptors.into()),
+        ("descriptors", Json::Array(Vec::new())),
         ("sources", items.into()),
         ("schema_mappings", mapped.into()),
         ("resources", models.into()),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use scion_domain::call::CallOutcome;
 use scion_domain::id::ConnectorName;
 use scion_domain::mcp::{
-    PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall, ToolDescription,
+    Completion, CompletionRequest, PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate,
+    ToolCall, ToolDescription,
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
@@ -14,6 +15,7 @@ use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 use crate::CallGovernance;
 use crate::answer::Output;
 use crate::changes::ChangeNotifier;
+use crate::content::{ContentHandle, ContentState};
 use crate::context_run;
 use crate::context_runtime::{CallRuntime, ToolFacts};
 use crate::tool::{Handler, Inputs};
@@ -26,6 +28,7 @@ pub struct ServedSurface {
     tools: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
     resources: Vec<ServedResource>,
+    content: Arc<ContentState>,
     notifier: ChangeNotifier,
     calls: Arc<CallRuntime>,
 }
@@ -49,11 +52,12 @@ impl ServedSurface {
         connector: ConnectorName,
         tools: Vec<ServedTool>,
         resources: Vec<ServedResource>,
+        content: ContentState,
         notifier: ChangeNotifier,
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
         let calls = Arc::new(CallRuntime::new(connector.clone(), CallGovernance::default()));
-        Self { identity, connector, tools, by_name, resources, notifier, calls }
+        Self { identity, connector, tools, by_name, resources, content: Arc::new(content), notifier, calls }
     }
 
     /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
@@ -66,6 +70,11 @@ impl ServedSurface {
     /// The one declared name.
     pub fn connector(&self) -> &ConnectorName {
         &self.connector
+    }
+
+    /// Replaces the content while it is served, and shows the catalogue of all that is.
+    pub fn content(&self) -> ContentHandle {
+        ContentHandle::new(Arc::clone(&self.content))
     }
 
     /// Announces changes of this surface.
@@ -109,12 +118,16 @@ impl ToolSurface for ServedSurface {
     }
 
     async fn list_resources(&self, _scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {
-        Ok(self.resources.iter().map(|resource| resource.description.clone()).collect())
+        let own: Vec<_> = self.resources.iter().map(|resource| resource.description.clone()).collect();
+        Ok(self.content.now().listed_with(own))
     }
 
     async fn read_resource(&self, _scope: &CallScope, uri: &str) -> Result<ResourceBody, SurfaceRefusal> {
         let found = self.resources.iter().find(|resource| resource.description.uri == uri);
-        let resource = found.ok_or_else(|| SurfaceRefusal::UnknownResource { uri: uri.chars().take(256).collect() })?;
+        let Some(resource) = found else {
+            let unknown = || SurfaceRefusal::UnknownResource { uri: uri.chars().take(256).collect() };
+            return self.content.now().read(uri).ok_or_else(unknown);
+        };
         Ok(ResourceBody {
             uri: uri.to_owned(),
             media_type: resource.description.media_type.clone(),
@@ -124,20 +137,28 @@ impl ToolSurface for ServedSurface {
     }
 
     async fn list_resource_templates(&self, _scope: &CallScope) -> Result<Vec<ResourceTemplate>, SurfaceRefusal> {
-        Ok(Vec::new())
+        Ok(self.content.now().templates())
     }
 
     async fn list_prompts(&self, _scope: &CallScope) -> Result<Vec<PromptDescription>, SurfaceRefusal> {
-        Ok(Vec::new())
+        Ok(self.content.now().prompts())
     }
 
     async fn get_prompt(
         &self,
         _scope: &CallScope,
         name: &str,
-        _arguments: BTreeMap<String, String>,
+        arguments: BTreeMap<String, String>,
     ) -> Result<PromptBody, SurfaceRefusal> {
-        Err(SurfaceRefusal::UnknownPrompt { prompt: name.chars().take(64).collect() })
+        self.content.now().prompt(name, &arguments)
+    }
+
+    fn completes(&self) -> bool {
+        self.content.is_given()
+    }
+
+    async fn complete(&self, _scope: &CallScope, request: CompletionRequest) -> Result<Completion, SurfaceRefusal> {
+        self.content.now().complete(&request)
     }
 
     fn changes(&self) -> Box<dyn ChangeFeed> {

@@ -73,8 +73,8 @@ pub struct ContentItem {
     pub listed: bool,
     /// How it is listed, without the digest.
     pub description: ResourceDescription,
-    /// Its bytes.
-    pub body: Bytes,
+    body: Bytes,
+    digest: Digest256,
 }
 
 impl ContentItem {
@@ -88,7 +88,9 @@ impl ContentItem {
             meta: JsonObject::from([("fastmcp".to_owned(), tags)]),
             ..ResourceDescription::default()
         };
-        Self { surface: None, pack_kind: None, listed: true, description, body: body.into() }
+        let body = body.into();
+        let digest = sha256(&body);
+        Self { surface: None, pack_kind: None, listed: true, description, body, digest }
     }
 
     /// The same on a surface, packed as `kind`.
@@ -119,13 +121,18 @@ impl ContentItem {
         self
     }
 
+    /// Its bytes.
+    pub const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
     /// SHA-256 of its bytes.
-    pub fn digest(&self) -> Digest256 {
-        sha256(&self.body)
+    pub const fn digest(&self) -> Digest256 {
+        self.digest
     }
 
     fn digest_meta(&self) -> Json {
-        format!("sha256:{}", self.digest().to_hex()).into()
+        format!("sha256:{}", self.digest.to_hex()).into()
     }
 
     /// As `resources/list` shows it: with its size and the digest of its body.

@@ -49,6 +49,8 @@ pub struct PromptFile {
     pub description: Option<String>,
     /// `arguments`.
     pub arguments: Vec<PromptArgument>,
+    /// Values that an argument may have (`arguments[].values`), for a client that completes.
+    pub suggestions: BTreeMap<String, Vec<String>>,
     /// `tags` with `prompt`, and `system` where the prompt is one, in order.
     pub tags: BTreeSet<String>,
     /// `role`, else a task.
@@ -195,7 +197,7 @@ impl<'a> Reader<'a> {
         let Some(directive) = self.text("instructions.core_directive")? else {
             return self.refuse("instructions.core_directive", "is missing");
         };
-        let arguments = self.arguments()?;
+        let (arguments, suggestions) = self.arguments()?;
         let directive = Template::parse(directive);
         let known = |name: &&str| arguments.iter().any(|argument| argument.name == *name);
         if !arguments.is_empty() && !directive.names().iter().all(known) {
@@ -239,6 +241,7 @@ impl<'a> Reader<'a> {
             title: self.first(&["title", "identity.role"])?.map(str::to_owned),
             description: self.text("description")?.map(str::to_owned),
             arguments,
+            suggestions,
             tags,
             kind,
             concepts: all,
@@ -247,8 +250,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn arguments(&self) -> Read<Vec<PromptArgument>> {
-        let Some(given) = self.at("arguments") else { return Ok(Vec::new()) };
+    fn arguments(&self) -> Read<(Vec<PromptArgument>, BTreeMap<String, Vec<String>>)> {
+        let mut suggestions = BTreeMap::new();
+        let Some(given) = self.at("arguments") else { return Ok((Vec::new(), suggestions)) };
         let Some(items) = given.as_array() else { return self.refuse("arguments", "is not a list") };
         if items.len() > 64 {
             return Err(ContentRefusal::TooMany { what: "arguments of a prompt", limit: 64 });
@@ -277,9 +281,17 @@ impl<'a> Reader<'a> {
                 Some(Json::Bool(required)) => *required,
                 Some(_) => return self.refuse(&field("required"), "is neither true nor false"),
             };
+            if let Some(values) = members.get("values").filter(|values| !values.is_null()) {
+                let texts = values.as_array().filter(|values| values.len() <= 256);
+                let texts = texts.and_then(|texts| texts.iter().map(|text| text.as_str().map(str::to_owned)).collect());
+                let Some(texts) = texts else {
+                    return self.refuse(&field("values"), "is not a list of at most 256 texts");
+                };
+                suggestions.insert(name.clone(), texts);
+            }
             out.push(PromptArgument { name, title: text("title")?, description: text("description")?, required });
         }
-        Ok(out)
+        Ok((out, suggestions))
     }
 
     /// The scalars of `metadata` under their own names, then the known members, which win.

@@ -2,17 +2,19 @@
 //! (`wire/mcp-surface.md` 1.3).
 //!
 //! [`derive()`] makes them from read-only tools, [`merge()`] lays declared ones over them, [`check()`] looks at declared ones
-//! alone. The classes and properties of the ontology come in as [`OntologyTerms`]: reading Turtle is an adapter's work.
+//! alone; [`data_resources()`] does it all for a connector, with its sources. The classes and properties of the ontology come in as [`OntologyTerms`]: reading Turtle is an adapter's work.
 
 mod check;
 mod derive;
 mod merge;
 mod schema;
+mod sources;
 mod terms;
 
 pub use check::check;
 pub use derive::derive;
 pub use merge::merge;
+pub use sources::data_resources;
 pub use terms::OntologyTerms;
 
 use std::collections::BTreeMap;

@@ -50,6 +50,6 @@ fn by_name<'a>(iris: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, Stri
     out
 }
 
-fn reduced(name: &str) -> String {
+pub(super) fn reduced(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

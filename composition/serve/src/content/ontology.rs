@@ -1,0 +1,139 @@
+//! What an ontology must be before it is served (R073): Turtle, one `owl:Ontology` with its parent import, and classes that all
+//! lead up to the parent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use oxrdf::{NamedOrBlankNode, Term, Triple};
+use oxttl::TurtleParser;
+use scion_domain::content::ContentRefusal;
+use scion_domain::declaration::descriptor::OntologyTerms;
+
+use super::PARENT_ONTOLOGY;
+
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const RDFS: &str = "http://www.w3.org/2000/01/rdf-schema#";
+const OWL: &str = "http://www.w3.org/2002/07/owl#";
+
+/// The most statements of one file.
+const MAX_TRIPLES: usize = 200_000;
+
+/// Checks every ontology and gives their classes and properties; `None` when there is no ontology.
+pub(super) fn check(files: &[(String, Bytes)]) -> Result<Option<OntologyTerms>, ContentRefusal> {
+    let mut all = Facts::default();
+    let mut classes: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for (name, bytes) in files {
+        let file = format!("ontology/{name}");
+        let mut facts = Facts::default();
+        read(&file, bytes, |triple| facts.add(triple))?;
+        if facts.ontologies.is_empty() {
+            return Err(ContentRefusal::NoOntology { file });
+        }
+        if !facts.ontologies.iter().any(|ontology| facts.parent_imports.contains(ontology)) {
+            return Err(ContentRefusal::NoParentImport { file });
+        }
+        classes.push((file, facts.classes.clone()));
+        all.merge(facts);
+    }
+    for (file, classes) in classes {
+        if let Some(class) = classes.iter().find(|class| !all.reaches_parent(class)) {
+            return Err(ContentRefusal::UnlinkedClass { file, class: format!("<{class}>") });
+        }
+    }
+    Ok((!files.is_empty()).then(|| {
+        OntologyTerms::from_iris(all.classes.iter().map(String::as_str), all.properties.iter().map(String::as_str))
+    }))
+}
+
+/// Shapes must be Turtle; what they say is the graph's to judge.
+pub(super) fn check_shapes(files: &[(String, Bytes)]) -> Result<(), ContentRefusal> {
+    files.iter().try_for_each(|(name, bytes)| read(&format!("ontology/shapes/{name}"), bytes, |_| ()))
+}
+
+fn read(file: &str, bytes: &Bytes, mut each: impl FnMut(&Triple)) -> Result<(), ContentRefusal> {
+    if let Err(error) = std::str::from_utf8(bytes) {
+        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        return Err(ContentRefusal::NotUtf8 { file: file.to_owned(), line });
+    }
+    let mut count = 0;
+    for triple in TurtleParser::new().for_slice(bytes) {
+        let triple = triple.map_err(|error| {
+            let at = error.location().start;
+            ContentRefusal::Turtle { file: file.to_owned(), line: at.line + 1, column: at.column + 1 }
+        })?;
+        count += 1;
+        if count > MAX_TRIPLES {
+            return Err(ContentRefusal::TooMany { what: "statements in one file", limit: MAX_TRIPLES });
+        }
+        each(&triple);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Facts {
+    ontologies: BTreeSet<String>,
+    /// Ontologies that import the parent.
+    parent_imports: BTreeSet<String>,
+    classes: BTreeSet<String>,
+    properties: BTreeSet<String>,
+    above: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Facts {
+    fn add(&mut self, triple: &Triple) {
+        let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(object)) = (&triple.subject, &triple.object) else {
+            return;
+        };
+        let (subject, object) = (subject.as_str(), object.as_str());
+        let predicate = triple.predicate.as_str();
+        if predicate == format!("{RDF}type") {
+            let owl = object.strip_prefix(OWL);
+            if owl == Some("Ontology") {
+                self.ontologies.insert(subject.to_owned());
+            } else if owl == Some("Class") || object.strip_prefix(RDFS) == Some("Class") {
+                self.classes.insert(subject.to_owned());
+            } else if matches!(owl, Some("DatatypeProperty" | "ObjectProperty" | "AnnotationProperty"))
+                || object.strip_prefix(RDF) == Some("Property")
+            {
+                self.properties.insert(subject.to_owned());
+            }
+        } else if predicate.strip_prefix(OWL) == Some("imports") && object == PARENT_ONTOLOGY {
+            self.parent_imports.insert(subject.to_owned());
+        } else if predicate.strip_prefix(RDFS) == Some("subClassOf") {
+            self.above.entry(subject.to_owned()).or_default().insert(object.to_owned());
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.classes.extend(other.classes);
+        self.properties.extend(other.properties);
+        for (class, above) in other.above {
+            self.above.entry(class).or_default().extend(above);
+        }
+    }
+
+    /// Whether a way of `rdfs:subClassOf` leads from the class into the parent ontology. Cycles end the search.
+    fn reaches_parent(&self, class: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![class];
+        while let Some(here) = open.pop() {
+            for above in self.above.get(here).into_iter().flatten() {
+                if is_of_parent(above) {
+                    return true;
+                }
+                if seen.insert(above.as_str()) {
+                    open.push(above);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// A term of the parent ontology: its IRI, then `#` or `/`, then a name.
+fn is_of_parent(iri: &str) -> bool {
+    iri.strip_prefix(PARENT_ONTOLOGY)
+        .and_then(|rest| rest.strip_prefix(['#', '/']))
+        .is_some_and(|name| !name.is_empty())
+}
