@@ -4,6 +4,7 @@
 
 mod calendar;
 mod parse;
+mod serde_impls;
 mod watermark;
 
 #[cfg(test)]

@@ -25,7 +25,21 @@ pub struct BoundOperation {
     pub(crate) operation: Operation,
     pub(crate) output: Option<Json>,
     pub(crate) sources: Vec<Source>,
+    pub(crate) said: Said,
     pub(crate) handler: Handler,
+}
+
+/// What an author says about an operation beside what it takes and gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// A title other than the one made of the name.
+    pub(crate) title: Option<String>,
+    /// The tool's own version (R014.3).
+    pub(crate) version: Option<String>,
+    /// Whether it destroys something, when its verb and name do not tell.
+    pub(crate) destructive: Option<bool>,
+    /// Whether it needs an acting user (R902).
+    pub(crate) requires_actor: bool,
 }
 
 impl std::fmt::Debug for BoundOperation {
@@ -42,7 +56,7 @@ impl BoundOperation {
         Fut: Future<Output = Result<Json, ToolRefusal>> + Send + 'static,
     {
         let handler: Handler = Arc::new(move |context, args| Box::pin(handler(context, args)));
-        Self { operation, output: None, sources: Vec::new(), handler }
+        Self { operation, output: None, sources: Vec::new(), said: Said::default(), handler }
     }
 
     /// The schema of its value. A value that is not an object is wrapped in `result` on the wire.
@@ -57,5 +71,38 @@ impl BoundOperation {
     pub fn source(mut self, source: Source) -> Self {
         self.sources.push(source);
         self
+    }
+
+    /// A title other than the one made of the operation's name.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.said.title = Some(title.into());
+        self
+    }
+
+    /// The tool's own version, as [`ToolBuilder::version`](crate::ToolBuilder::version) takes it (R014.3).
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.said.version = Some(version.into());
+        self
+    }
+
+    /// Says whether the operation destroys something, where its verb and name do not tell. It decides whether a person is asked.
+    #[must_use]
+    pub fn destructive(mut self, destructive: bool) -> Self {
+        self.said.destructive = Some(destructive);
+        self
+    }
+
+    /// The operation acts for the user who calls: without a verified one it is refused (R902.1).
+    #[must_use]
+    pub fn requires_actor(mut self) -> Self {
+        self.said.requires_actor = true;
+        self
+    }
+
+    /// The operation as declared.
+    pub fn operation(&self) -> &Operation {
+        &self.operation
     }
 }
