@@ -13,6 +13,7 @@ mod key_cache;
 mod kinds;
 mod logins;
 mod material;
+mod mcp;
 mod pkce;
 mod profile;
 mod slot;
@@ -32,6 +33,11 @@ pub use key_cache::{FRESH_MS, INTERVAL_MS, KeyCache, KeyStep, STALE_MS};
 pub use kinds::{ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, NoAuth, RefreshToken, TokenExchange};
 pub use logins::{LoginBody, Pkce, RedirectMode, SessionLogin, SessionToken};
 pub use material::AuthMaterial;
+pub use mcp::{
+    AuthorizationServer, BearerChallenge, ClientMetadata, MAX_CHALLENGE_BYTES, MAX_REGISTRATION_BYTES, Registered,
+    ResourceMetadata, covers, read_authorization_server, read_challenge, read_registration, read_resource_metadata,
+    resource_metadata_urls, select_scopes, server_metadata_urls,
+};
 pub use pkce::{
     Ceremony, CeremonySeed, CodeExchange, MAX_REDIRECT_BYTES, PersistReceipt, PkceAuthResult, PkceBinding,
     PkceChallenge, PkceEvidence, PkceRefusal, RedirectBinding, TOTAL_DEADLINE_MS, challenge_of,
@@ -61,6 +67,12 @@ refusals! {
         /// Policy or TLS refuses the connection to the authority; `code` is the code of the HTTP refusal.
         NotDialled { authority: String, code: &'static str } => "auth_not_dialled", Denied, Never,
             "{authority} may not be connected to ({code})", "see the code for what to do";
+        /// The resource's metadata is not its own: following it could give its tokens to another server.
+        ForeignResource { resource: String } => "auth_foreign_resource", PeerMisbehaved, Never,
+            "the metadata of {resource} speaks for another resource", "report it to the operator of the server";
+        /// The authorization server cannot do what a login needs; `what` says which part.
+        Unsuitable { authority: String, what: &'static str } => "auth_unsuitable", PeerMisbehaved, Never,
+            "{authority} does not offer {what}", "register a client there by hand, or ask its operator";
         /// A login in a browser is needed, or did not work; `code` is the code of the login's refusal.
         Login { code: &'static str } => "auth_login", CallerMistake, Never,
             "no login is ready ({code})", "see the code for what to do";

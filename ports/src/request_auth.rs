@@ -22,6 +22,12 @@ pub trait RequestAuth: Send + Sync {
 
     /// Whether a request refused with this status is worth one more try.
     async fn rejected(&self, generation: u64, status: StatusCode) -> Result<bool, AuthRefusal>;
+
+    /// Like `rejected`, with what the server asks for: the values of its `WWW-Authenticate`. They are text of a stranger. Whoever
+    /// does not look at them answers by the status alone, and only 401 is a refusal of the material then.
+    async fn challenged(&self, generation: u64, status: StatusCode, _challenges: &[&str]) -> Result<bool, AuthRefusal> {
+        if status == StatusCode::UNAUTHORIZED { self.rejected(generation, status).await } else { Ok(false) }
+    }
 }
 
 /// Turns a declaration into something that authenticates.

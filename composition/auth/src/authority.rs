@@ -85,6 +85,25 @@ impl Authority {
         Ok((head.status.as_u16(), body))
     }
 
+    /// Posts JSON; answers status and body.
+    pub(crate) async fn post_json(&self, url: &AuthUrl, body: String) -> Result<(u16, Bytes), AuthRefusal> {
+        let mut request = OutboundRequest::new(Method::POST, url.url().clone());
+        request.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        request.body = Bytes::from(body);
+        let (head, body) = self.ask(request).await?;
+        Ok((head.status.as_u16(), body))
+    }
+
+    /// Gets a document; `None` where there is none. An authority that is in trouble is a refusal.
+    pub(crate) async fn find_document(&self, url: &Url) -> Result<Option<Bytes>, AuthRefusal> {
+        let (head, body) = self.ask(OutboundRequest::new(Method::GET, url.clone())).await?;
+        match head.status.as_u16() {
+            200 => Ok(Some(body)),
+            408 | 425 | 429 | 500..=599 => Err(AuthRefusal::Unreachable { authority: named(url) }),
+            _ => Ok(None),
+        }
+    }
+
     /// Gets a document; any status but 200 is a refusal.
     pub(crate) async fn document(&self, url: &Url) -> Result<Bytes, AuthRefusal> {
         let (head, body) = self.ask(OutboundRequest::new(Method::GET, url.clone())).await?;

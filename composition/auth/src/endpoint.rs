@@ -36,6 +36,8 @@ pub(crate) struct AssertionKey {
     pub signer: Arc<dyn JwtSigner>,
     pub algorithm: JwtAlgorithm,
     pub key_id: Option<String>,
+    /// Whom assertions are for, where that is not the token endpoint.
+    pub audience: Option<AuthUrl>,
 }
 
 /// The client.
@@ -114,7 +116,8 @@ impl TokenEndpoint {
     ) -> Result<Secret<String>, AuthRefusal> {
         let mut id = [0u8; 16];
         self.entropy.fill(&mut id);
-        let claims = assertion_claims(&self.client.id, url, &id, self.clock.unix_millis());
+        let claims =
+            assertion_claims(&self.client.id, key.audience.as_ref().unwrap_or(url), &id, self.clock.unix_millis());
         key.signer.sign(key.algorithm, key.key_id.as_deref(), &claims, pem).map_err(|_| AuthRefusal::Configuration {
             field: "client_secret_ref",
             what: "leads to no private key of the algorithm's kind",

@@ -8,7 +8,7 @@ use scion_domain::auth::{
     RefreshToken, SecretSlot, SessionLogin, SessionToken, TokenExchange, parse_issuer,
 };
 use scion_domain::credential::SecretSource;
-use scion_domain::http::{ExchangeLimits, StatusCode};
+use scion_domain::http::{ExchangeLimits, StatusCode, Url};
 use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::secret::Secret;
 use scion_ports::{
@@ -21,6 +21,7 @@ use crate::browser::{BrowserAuth, BrowserMint};
 use crate::cached::CachedTokens;
 use crate::endpoint::{AssertionKey, Client, Place, TokenEndpoint};
 use crate::exchange::{ExchangeAuth, TaskCaller};
+use crate::mcp::{McpAuthorization, McpClientIdentity, McpParts};
 use crate::pkce::{PkceAuthManager, PkceParts, account_of};
 use crate::provider::ClientMint;
 use crate::refresh::RefreshMint;
@@ -150,6 +151,26 @@ impl OutboundAuth {
             authority: self.authority.clone(),
         };
         PkceAuthManager::new(connector, config, parts, Authority::new(exchange).with_limits(self.limits))
+    }
+
+    /// Authorization at an MCP server that says itself where its tokens come from; see [`McpAuthorization`].
+    pub fn mcp(
+        &self,
+        connector: &ConnectorName,
+        server: &Url,
+        client: McpClientIdentity,
+        exchange: Arc<dyn HttpExchange>,
+    ) -> McpAuthorization {
+        let parts = McpParts {
+            secrets: Secrets { connector: connector.clone(), provider: self.credentials.clone() },
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            signer: self.signer.clone(),
+            listener: self.listener.clone(),
+            browser: self.browser.clone(),
+            policy: self.policy,
+        };
+        McpAuthorization::new(server.clone(), client, parts, Authority::new(exchange).with_limits(self.limits))
     }
 
     fn endpoint(
@@ -316,7 +337,7 @@ fn assertion(
     }
     let signer = signer.cloned().ok_or(missing("client_auth", "needs a signer, and none is configured"))?;
     let algorithm = algorithm.unwrap_or(JwtAlgorithm::RS256);
-    Ok(Some(AssertionKey { signer, algorithm, key_id: key_id.cloned() }))
+    Ok(Some(AssertionKey { signer, algorithm, key_id: key_id.cloned(), audience: None }))
 }
 
 pub(crate) fn client_endpoint(

@@ -332,6 +332,7 @@ impl PkceAuthManager {
             code: &exchange.code,
             redirect_url: &exchange.redirect_url,
             verifier: &exchange.verifier,
+            resource: &self.config.resource,
         };
         self.endpoint.request(&grant).await.map_err(|refusal| PkceRefusal::of_authority(&refusal))
     }

@@ -24,7 +24,7 @@ pub(crate) struct ClientMint {
 #[async_trait]
 impl Mint for ClientMint {
     async fn mint(&self, _held: Option<&Secret<String>>) -> Result<Minted, AuthRefusal> {
-        let grant = Grant::ClientCredentials { audience: &self.audience, scope: &self.scope };
+        let grant = Grant::ClientCredentials { audience: &self.audience, resource: "", scope: &self.scope };
         let response = self.endpoint.request(&grant).await?;
         let ttl = i64::try_from(response.ttl_ms).unwrap_or(i64::MAX);
         Ok(Minted { value: response.access, expires_at_ms: self.endpoint.clock.unix_millis().saturating_add(ttl) })

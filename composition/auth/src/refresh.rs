@@ -57,7 +57,7 @@ impl RefreshMint {
             if candidates[..index].iter().any(|before| before.expose() == token.expose()) {
                 continue;
             }
-            match self.endpoint.request(&Grant::Refresh { token, scope: &self.scope }).await {
+            match self.endpoint.request(&Grant::Refresh { token, resource: "", scope: &self.scope }).await {
                 Ok(response) => {
                     let ttl = i64::try_from(response.ttl_ms).unwrap_or(i64::MAX);
                     return Ok(StoredTokens {

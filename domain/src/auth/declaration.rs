@@ -259,6 +259,7 @@ impl Pkce {
         plain("client_id", &self.client_id, 256, true)?;
         optional_secret(self.client_secret_ref.as_ref(), ClientAuth::Post)?;
         scopes(&self.scope)?;
+        plain("resource", &self.resource, 2048, false)?;
         plain("token_ref", &self.token_ref, 256, true)?;
         if let Some(slot) = &self.api_key_ref {
             slot.get("api_key_ref")?;

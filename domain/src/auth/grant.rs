@@ -19,6 +19,8 @@ pub enum Grant<'a> {
     ClientCredentials {
         /// `audience`, or empty.
         audience: &'a str,
+        /// `resource` (RFC 8707), or empty.
+        resource: &'a str,
         /// `scope`, or empty.
         scope: &'a str,
     },
@@ -26,6 +28,8 @@ pub enum Grant<'a> {
     Refresh {
         /// The refresh token.
         token: &'a Secret<String>,
+        /// `resource` (RFC 8707), or empty.
+        resource: &'a str,
         /// `scope`, or empty.
         scope: &'a str,
     },
@@ -37,6 +41,8 @@ pub enum Grant<'a> {
         redirect_url: &'a str,
         /// The verifier.
         verifier: &'a Secret<String>,
+        /// `resource` (RFC 8707) of the authorization request, or empty.
+        resource: &'a str,
     },
     /// RFC 8693, section 2.1: an access token for an access token.
     Exchange {
@@ -81,17 +87,24 @@ const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer
 pub fn token_request(client_id: &str, proof: &ClientProof<'_>, grant: &Grant<'_>) -> Result<FormRequest, AuthRefusal> {
     let mut fields: Vec<(&str, &str)> = Vec::with_capacity(10);
     match grant {
-        Grant::ClientCredentials { audience, scope } => {
-            fields.extend([("grant_type", "client_credentials"), ("audience", audience), ("scope", scope)]);
-        }
-        Grant::Refresh { token, scope } => {
-            fields.extend([("grant_type", "refresh_token"), ("refresh_token", token.expose()), ("scope", scope)]);
-        }
-        Grant::AuthorizationCode { code, redirect_url, verifier } => fields.extend([
+        Grant::ClientCredentials { audience, resource, scope } => fields.extend([
+            ("grant_type", "client_credentials"),
+            ("audience", audience),
+            ("resource", resource),
+            ("scope", scope),
+        ]),
+        Grant::Refresh { token, resource, scope } => fields.extend([
+            ("grant_type", "refresh_token"),
+            ("refresh_token", token.expose()),
+            ("resource", resource),
+            ("scope", scope),
+        ]),
+        Grant::AuthorizationCode { code, redirect_url, verifier, resource } => fields.extend([
             ("grant_type", "authorization_code"),
             ("code", code.expose()),
             ("redirect_uri", redirect_url),
             ("code_verifier", verifier.expose()),
+            ("resource", resource),
         ]),
         Grant::Exchange { subject, audience, resource, scope } => fields.extend([
             ("grant_type", EXCHANGE),
@@ -147,13 +160,14 @@ fn form<'a>(
     Ok(FormRequest { authorization, body: Secret::new(out.finish()) })
 }
 
-/// The claims of a client assertion (RFC 7523, section 3), valid for a minute and for one use.
-pub fn assertion_claims(client_id: &str, token_url: &AuthUrl, id: &[u8; 16], now_ms: i64) -> JsonObject {
+/// The claims of a client assertion (RFC 7523, section 3), valid for a minute and for one use. The audience is the token endpoint, or
+/// the issuer where the server wants that.
+pub fn assertion_claims(client_id: &str, audience: &AuthUrl, id: &[u8; 16], now_ms: i64) -> JsonObject {
     let now = now_ms.div_euclid(1000);
     let claims: [(&str, Json); 6] = [
         ("iss", Json::from(client_id)),
         ("sub", Json::from(client_id)),
-        ("aud", Json::from(token_url.as_text())),
+        ("aud", Json::from(audience.as_text())),
         ("jti", Json::from(base64::encode_url(id))),
         ("iat", Json::from(now)),
         ("exp", Json::from(now.saturating_add(ASSERTION_SECONDS))),
@@ -184,7 +198,7 @@ mod tests {
     #[test]
     fn a_client_proves_itself_in_four_ways() {
         let secret = Secret::new("p:w&d %".to_owned());
-        let grant = Grant::ClientCredentials { audience: "", scope: "a b" };
+        let grant = Grant::ClientCredentials { audience: "", resource: "", scope: "a b" };
         let post = token_request("id", &ClientProof::Post(&secret), &grant).unwrap();
         assert!(has(&post, "client_secret", "p:w&d %") && has(&post, "scope", "a b") && post.authorization.is_none());
         assert!(!fields(&post).iter().any(|(name, _)| name == "audience"), "an empty field is left out");

@@ -155,6 +155,9 @@ pub struct Pkce {
     /// The scopes, separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scope: String,
+    /// The resource the tokens are for (RFC 8707), or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub resource: String,
     /// How the answer comes back.
     #[serde(default)]
     pub redirect_mode: RedirectMode,
@@ -179,6 +182,7 @@ impl Pkce {
             client_id: client_id.to_owned(),
             client_secret_ref: None,
             scope: String::new(),
+            resource: String::new(),
             redirect_mode: RedirectMode::Loopback,
             redirect_url: None,
             token_ref: token_ref.to_owned(),
@@ -191,6 +195,13 @@ impl Pkce {
     #[must_use]
     pub fn scope(mut self, scope: &str) -> Self {
         scope.clone_into(&mut self.scope);
+        self
+    }
+
+    /// The resource the tokens are for (RFC 8707).
+    #[must_use]
+    pub fn resource(mut self, resource: &str) -> Self {
+        resource.clone_into(&mut self.resource);
         self
     }
 

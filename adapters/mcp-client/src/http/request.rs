@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use scion_domain::auth::AuthMaterial;
-use scion_domain::http::header::{ACCEPT, AUTHORIZATION};
+use scion_domain::http::header::{ACCEPT, AUTHORIZATION, WWW_AUTHENTICATE};
 use scion_domain::http::{ExchangeLimits, HeaderName, HeaderValue, HttpRefusal, Method, OutboundRequest, StatusCode};
 use scion_domain::mcp::McpRefusal;
 use scion_domain::refusal::Refusal as _;
@@ -88,7 +88,8 @@ impl Shared {
         }
     }
 
-    /// A request whose renewable credential is refused is sent once more with a new one; the server has done nothing by then.
+    /// A request whose credential is refused is sent again with what the challenge led to; the server has done nothing by then. 401
+    /// and 403 are followed once each: a first token, then a step up to more scopes.
     async fn authenticated(&self, mut request: OutboundRequest) -> Result<InboundResponse, Fault> {
         let auth = match &self.authorization {
             Authorization::None => return self.hand_out(request).await,
@@ -99,16 +100,26 @@ impl Shared {
             Authorization::Auth(auth) => auth,
         };
         let refused = |refusal| Fault::Refused(login_refusal(&refusal));
-        let material = auth.material().await.map_err(refused)?;
-        let response = self.hand_out(with(request.clone(), &material)).await?;
-        let renewed = response.head.status == StatusCode::UNAUTHORIZED
-            && auth.rejected(material.generation, StatusCode::UNAUTHORIZED).await.map_err(refused)?;
-        if !renewed {
-            return Ok(response);
+        let mut followed = Vec::with_capacity(2);
+        loop {
+            let material = auth.material().await.map_err(refused)?;
+            let response = self.hand_out(with(request.clone(), &material)).await?;
+            let status = response.head.status;
+            if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) || followed.contains(&status) {
+                return Ok(response);
+            }
+            followed.push(status);
+            let values: Vec<&str> = response
+                .head
+                .headers
+                .get_all(WWW_AUTHENTICATE)
+                .iter()
+                .filter_map(|value| value.to_str().ok())
+                .collect();
+            if !auth.challenged(material.generation, status, &values).await.map_err(refused)? {
+                return Ok(response);
+            }
         }
-        drop(response);
-        let material = auth.material().await.map_err(refused)?;
-        self.hand_out(with(request, &material)).await
     }
 
     async fn hand_out(&self, request: OutboundRequest) -> Result<InboundResponse, Fault> {

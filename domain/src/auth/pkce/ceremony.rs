@@ -104,6 +104,7 @@ impl Ceremony {
                 ("client_id", &config.client_id),
                 ("redirect_uri", redirect.url.as_text()),
                 ("scope", &config.scope),
+                ("resource", &config.resource),
                 ("state", state.expose()),
                 ("nonce", &nonce),
                 ("code_challenge", &challenge_of(verifier.expose())),
