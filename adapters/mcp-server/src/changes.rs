@@ -54,7 +54,8 @@ pub(crate) async fn notify(mut feed: Box<dyn ChangeFeed>, peer: Peer<RoleServer>
             ServerChange::Resource(uri) if wanted.contain(&uri) => {
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
             }
-            ServerChange::Resource(_) | ServerChange::Prompts => Ok(()),
+            ServerChange::Prompts => peer.notify_prompt_list_changed().await,
+            ServerChange::Resource(_) => Ok(()),
         };
         if sent.is_err() {
             return;
@@ -75,7 +76,7 @@ pub(crate) async fn listen(mut feed: Box<dyn ChangeFeed>, context: SubscriptionC
             Ok(Some(ServerChange::Tools)) => sink.notify_tool_list_changed().await,
             Ok(Some(ServerChange::Resources)) => sink.notify_resource_list_changed().await,
             Ok(Some(ServerChange::Resource(uri))) => sink.notify_resource_updated(uri).await,
-            Ok(Some(ServerChange::Prompts)) => Ok(()),
+            Ok(Some(ServerChange::Prompts)) => sink.notify_prompt_list_changed().await,
             Ok(None) | Err(_) => return,
         };
         if let Err(

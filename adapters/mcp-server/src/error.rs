@@ -15,7 +15,9 @@ pub(crate) fn opening(failure: &ServerInitializeError) -> Result<(), TransportRe
 /// can be told apart without reading the message.
 pub(crate) fn protocol(refusal: &SurfaceRefusal) -> ErrorData {
     let code = match refusal {
-        SurfaceRefusal::UnknownTool { .. } => ErrorCode::INVALID_PARAMS,
+        SurfaceRefusal::UnknownTool { .. }
+        | SurfaceRefusal::UnknownPrompt { .. }
+        | SurfaceRefusal::PromptArguments { .. } => ErrorCode::INVALID_PARAMS,
         SurfaceRefusal::UnknownResource { .. } => ErrorCode::RESOURCE_NOT_FOUND,
         _ => ErrorCode::INTERNAL_ERROR,
     };

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
+    GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use scion_domain::call::CallOutcome;
@@ -17,7 +18,7 @@ use scion_ports::{CallChannel, NoChannel, ToolSurface};
 use tokio::sync::Semaphore;
 
 use crate::changes::{self, AbortOnDrop, Subscriptions};
-use crate::{ServeOptions, error, wire};
+use crate::{ServeOptions, error, wire, wire_content};
 
 pub(crate) struct Handler {
     surface: Arc<dyn ToolSurface>,
@@ -31,7 +32,7 @@ pub(crate) struct Handler {
 
 impl Handler {
     pub(crate) fn new(surface: Arc<dyn ToolSurface>, options: ServeOptions, caller: Option<CallerIdentity>) -> Self {
-        let config = wire::server_config(surface.identity());
+        let config = wire::server_config(surface.identity(), surface.completes());
         Self {
             surface,
             options,
@@ -124,7 +125,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let all =
             self.surface.list_resources(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
-        let mut result = ListResourcesResult::with_all_items(all.into_iter().map(wire::resource).collect());
+        let mut result = ListResourcesResult::with_all_items(all.into_iter().map(wire_content::resource).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
     }
@@ -141,10 +142,63 @@ impl ServerHandler for Handler {
             () = context.ct.cancelled() => return Err(error::cancelled()),
             body = read => body.map_err(|refusal| error::protocol(&refusal))?,
         };
-        let unavailable = || error::protocol(&SurfaceRefusal::Unavailable { what: "a resource that is not text" });
-        let mut result = wire::resource_result(body).ok_or_else(unavailable)?;
+        let mut result = wire_content::resource_result(body);
         self.sign(&context, &mut result.meta);
         Ok(result.into())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let all = self.surface.list_resource_templates(&self.scope(&context)).await;
+        let all = all.map_err(|refusal| error::protocol(&refusal))?;
+        let all = all.into_iter().map(wire_content::template).collect();
+        let mut result = ListResourceTemplatesResult::with_all_items(all);
+        self.sign(&context, &mut result.meta);
+        Ok(result)
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let all =
+            self.surface.list_prompts(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        let mut result = ListPromptsResult::with_all_items(all.into_iter().map(wire_content::prompt).collect());
+        self.sign(&context, &mut result.meta);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (scope, arguments) = (self.scope(&context), wire_content::prompt_arguments(request.arguments));
+        let got = self.surface.get_prompt(&scope, &request.name, arguments);
+        let body = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(error::cancelled()),
+            body = got => body.map_err(|refusal| error::protocol(&refusal))?,
+        };
+        let mut result = wire_content::prompt_result(body);
+        self.sign(&context, &mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Some(request) = wire_content::completion_request(request) else { return Ok(CompleteResult::default()) };
+        let found = self.surface.complete(&self.scope(&context), request).await;
+        let mut result = wire_content::completion(found.map_err(|refusal| error::protocol(&refusal))?);
+        self.sign(&context, &mut result.meta);
+        Ok(result)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -13,6 +13,7 @@ mod error;
 mod handler;
 mod stdio;
 mod wire;
+mod wire_content;
 
 use std::sync::Arc;
 

@@ -4,22 +4,24 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolResult, ContentBlock, Implementation, MetaObject, ReadResourceResult, Resource, ResourceContents,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, Implementation, MetaObject, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use scion_domain::json::{Json, JsonObject};
-use scion_domain::mcp::{ResourceBody, ResourceDescription, ToolDescription, ToolHints, ToolResult};
+use scion_domain::mcp::{ToolDescription, ToolHints, ToolResult};
 use scion_domain::surface::SurfaceIdentity;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn server_config(identity: &SurfaceIdentity) -> ServerConfig {
-    let capabilities = ServerCapabilities::builder()
+pub(crate) fn server_config(identity: &SurfaceIdentity, completes: bool) -> ServerConfig {
+    let mut capabilities = ServerCapabilities::builder()
         .enable_tools()
         .enable_tool_list_changed()
         .enable_resources()
         .enable_resources_list_changed()
         .enable_resources_subscribe()
+        .enable_prompts()
+        .enable_prompts_list_changed()
         .build();
+    capabilities.completions = completes.then(Default::default);
     let mut config = ServerConfig::new(capabilities);
     config.server_info = implementation(identity);
     config.instructions.clone_from(&identity.instructions);
@@ -61,20 +63,6 @@ pub(crate) fn tool_result(result: ToolResult) -> CallToolResult {
         out.meta = Some(MetaObject(Map::from_iter([("fastmcp".to_owned(), json!({ "wrap_result": true }))])));
     }
     out
-}
-
-pub(crate) fn resource(described: ResourceDescription) -> Resource {
-    let mut resource = Resource::new(described.uri, described.name);
-    resource.mime_type = described.media_type;
-    resource
-}
-
-/// `None` when the body is not text: a surface serves texts only so far.
-pub(crate) fn resource_result(body: ResourceBody) -> Option<ReadResourceResult> {
-    let text = String::from_utf8(body.bytes).ok()?;
-    let contents =
-        ResourceContents::TextResourceContents { uri: body.uri, mime_type: body.media_type, text, meta: None };
-    Some(ReadResourceResult::new(vec![contents]))
 }
 
 fn value_object(json: &Json) -> Map<String, Value> {
