@@ -14,6 +14,10 @@ pub(crate) fn opening(failure: &ServerInitializeError) -> Result<(), TransportRe
 /// The JSON-RPC error of a request the surface does not answer. The code travels in `data`, so that "unknown" and "not now"
 /// can be told apart without reading the message.
 pub(crate) fn protocol(refusal: &SurfaceRefusal) -> ErrorData {
+    if matches!(refusal, SurfaceRefusal::RequestState) {
+        let data = serde_json::json!({ "reason": "invalid_request_state" });
+        return ErrorData::new(ErrorCode::INVALID_PARAMS, "Invalid or expired requestState", Some(data));
+    }
     let code = match refusal {
         SurfaceRefusal::UnknownTool { .. }
         | SurfaceRefusal::UnknownPrompt { .. }

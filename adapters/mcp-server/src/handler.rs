@@ -1,7 +1,9 @@
 //! The protocol library's server handler over a surface.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -14,11 +16,13 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use scion_domain::call::CallOutcome;
 use scion_domain::mcp::{ToolCall, ToolResult};
 use scion_domain::surface::{CallScope, CallerIdentity, SurfaceRefusal, ToolFailure};
-use scion_ports::{CallChannel, NoChannel, ToolSurface};
+use scion_domain::tool_context::TraceId;
+use scion_ports::{CallChannel, ToolSurface};
 use tokio::sync::Semaphore;
 
 use crate::changes::{self, AbortOnDrop, Subscriptions};
-use crate::{ServeOptions, error, wire, wire_content};
+use crate::channel::{PeerChannel, Threshold};
+use crate::{ServeOptions, channel, error, wire, wire_content};
 
 pub(crate) struct Handler {
     surface: Arc<dyn ToolSurface>,
@@ -27,6 +31,7 @@ pub(crate) struct Handler {
     caller: Option<CallerIdentity>,
     calls: Semaphore,
     subscriptions: Subscriptions,
+    threshold: Threshold,
     notifying: Mutex<Option<AbortOnDrop<()>>>,
 }
 
@@ -40,16 +45,22 @@ impl Handler {
             caller,
             calls: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             subscriptions: Subscriptions::default(),
+            threshold: Threshold::default(),
             notifying: Mutex::new(None),
         }
     }
 
-    /// The call in a task of its own, so that a tool that panics or hangs costs one answer and not the conversation.
-    async fn call(&self, scope: CallScope, call: ToolCall) -> Result<CallOutcome, SurfaceRefusal> {
-        let (surface, tool) = (Arc::clone(&self.surface), call.tool.clone());
-        let channel: Arc<dyn CallChannel> = Arc::new(NoChannel);
-        let mut task = AbortOnDrop(tokio::spawn(async move { surface.call_tool(&scope, channel, call).await }));
-        let failure = match tokio::time::timeout(self.options.call_timeout, &mut task.0).await {
+    /// A tool that panics or hangs costs one answer and not the conversation. The call stays in its request's own task, where the
+    /// protocol library knows which request its notices and questions belong to.
+    async fn call(
+        &self,
+        scope: CallScope,
+        channel: Arc<dyn CallChannel>,
+        call: ToolCall,
+    ) -> Result<CallOutcome, SurfaceRefusal> {
+        let tool = call.tool.clone();
+        let called = AssertUnwindSafe(self.surface.call_tool(&scope, channel, call)).catch_unwind();
+        let failure = match tokio::time::timeout(self.options.call_timeout, called).await {
             Ok(Ok(Ok(CallOutcome::Done(answer))))
                 if answer.texts.iter().map(String::len).sum::<usize>() > self.options.max_answer_bytes =>
             {
@@ -64,7 +75,11 @@ impl Handler {
 
     fn scope(&self, context: &RequestContext<RoleServer>) -> CallScope {
         let version = context.protocol_version().map(|version| version.as_str().to_owned());
-        CallScope::of_version(version).with_caller(self.caller.clone())
+        let trace = context.meta.get_traceparent().and_then(TraceId::of_traceparent);
+        CallScope::of_version(version)
+            .with_caller(self.caller.clone())
+            .with_request(Some(context.id.to_string().into()))
+            .with_trace(trace)
     }
 
     /// Enveloped results name the server; handshake results do not.
@@ -96,22 +111,33 @@ impl ServerHandler for Handler {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let channel: Arc<dyn CallChannel> = Arc::new(PeerChannel::new(&mut request, &context, &self.threshold));
+        let scope = self
+            .scope(&context)
+            .with_time_limit(Some(self.options.call_timeout))
+            .with_recovery(wire::recovery(&context.meta));
         let call = ToolCall { tool: request.name.into_owned(), arguments: wire::arguments(request.arguments) };
         let answered = async {
             // The semaphore is never closed; the permit is only a turn.
             let _turn = self.calls.acquire().await;
-            self.call(self.scope(&context), call).await
+            self.call(scope, channel, call).await
         };
         let answer = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(error::cancelled()),
             answer = answered => answer.map_err(|refusal| error::protocol(&refusal))?,
         };
-        let CallOutcome::Done(answer) = answer else {
-            return Err(error::protocol(&SurfaceRefusal::Unavailable { what: "a question to the client" }));
+        let answer = match answer {
+            CallOutcome::Done(answer) => answer,
+            CallOutcome::Asks { questions, state } => {
+                let unavailable = || error::protocol(&SurfaceRefusal::Unavailable { what: "such a question" });
+                let mut asks = channel::input_required(&questions, state).ok_or_else(unavailable)?;
+                self.sign(&context, &mut asks.meta);
+                return Ok(asks.into());
+            }
         };
         let mut result = wire::tool_result(answer);
         self.sign(&context, &mut result.meta);
@@ -199,6 +225,16 @@ impl ServerHandler for Handler {
         let mut result = wire_content::completion(found.map_err(|refusal| error::protocol(&refusal))?);
         self.sign(&context, &mut result.meta);
         Ok(result)
+    }
+
+    #[expect(deprecated, reason = "clients of the handshake era still choose their level this way")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.threshold.set(channel::level_of(request.level));
+        Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

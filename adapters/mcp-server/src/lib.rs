@@ -8,6 +8,7 @@
 //! [`ServeOptions`] bounds requests, answers, calls at once and their time.
 
 mod changes;
+mod channel;
 mod config;
 mod error;
 mod handler;

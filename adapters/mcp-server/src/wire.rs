@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolResult, ContentBlock, Implementation, MetaObject, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, Implementation, MetaObject, RequestMetaObject, ServerCapabilities, ServerConfig,
+    Tool, ToolAnnotations,
 };
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::{ToolDescription, ToolHints, ToolResult};
 use scion_domain::surface::SurfaceIdentity;
+use scion_domain::tool_context::{RECOVERY_META_KEY, RecoveryRequest};
 use serde_json::{Map, Value, json};
 
+#[expect(deprecated, reason = "clients of both eras still take log lines this way")]
 pub(crate) fn server_config(identity: &SurfaceIdentity, completes: bool) -> ServerConfig {
     let mut capabilities = ServerCapabilities::builder()
         .enable_tools()
@@ -20,6 +23,7 @@ pub(crate) fn server_config(identity: &SurfaceIdentity, completes: bool) -> Serv
         .enable_resources_subscribe()
         .enable_prompts()
         .enable_prompts_list_changed()
+        .enable_logging()
         .build();
     capabilities.completions = completes.then(Default::default);
     let mut config = ServerConfig::new(capabilities);
@@ -59,10 +63,20 @@ pub(crate) fn tool_result(result: ToolResult) -> CallToolResult {
     let content = result.texts.into_iter().map(ContentBlock::text).collect();
     let mut out = if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     out.structured_content = result.structured.as_ref().map(Value::from);
+    let mut meta = members(&result.meta);
     if result.wrapped {
-        out.meta = Some(MetaObject(Map::from_iter([("fastmcp".to_owned(), json!({ "wrap_result": true }))])));
+        meta.insert("fastmcp".to_owned(), json!({ "wrap_result": true }));
     }
+    out.meta = (!meta.is_empty()).then_some(MetaObject(meta));
     out
+}
+
+/// The earlier request whose result the caller wants.
+pub(crate) fn recovery(meta: &RequestMetaObject) -> Option<Arc<RecoveryRequest>> {
+    let asked = meta.get(RECOVERY_META_KEY)?;
+    let text = |name: &str| asked.get(name).and_then(Value::as_str).map(Arc::from);
+    // A recovery that names no request is one of a request nobody knows: it is refused, never a new call.
+    Some(Arc::new(RecoveryRequest { session: text("session"), request: text("request").unwrap_or_default() }))
 }
 
 fn value_object(json: &Json) -> Map<String, Value> {

@@ -173,7 +173,11 @@ impl ConnectorBuilder {
             .into_iter()
             .zip(described)
             .map(|(Tool { spec, handler }, description)| ServedTool {
-                facts: ToolFacts::of(&description, None, Asks::of(description.hints)),
+                facts: ToolFacts::of(
+                    &description,
+                    spec.operation.as_deref(),
+                    spec.asks.unwrap_or_else(|| Asks::of(description.hints)),
+                ),
                 description,
                 output: Output::of(spec.output.as_ref()),
                 inputs: spec.inputs,

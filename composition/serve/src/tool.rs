@@ -8,6 +8,7 @@ use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolHints;
 use scion_domain::surface::ArgumentRefusal;
 
+use crate::confirm::Asks;
 use crate::context::ToolContext;
 use crate::param::input_schema;
 use crate::{Args, Param, Source, ToolRefusal};
@@ -33,6 +34,8 @@ pub struct ToolBuilder {
     pub(crate) output: Option<Json>,
     pub(crate) sources: Vec<Source>,
     pub(crate) meta: JsonObject,
+    pub(crate) operation: Option<String>,
+    pub(crate) asks: Option<Asks>,
 }
 
 /// How a tool's arguments are described.
@@ -68,6 +71,8 @@ impl Tool {
             output: None,
             sources: Vec::new(),
             meta: JsonObject::new(),
+            operation: None,
+            asks: None,
         }
     }
 }
@@ -130,6 +135,20 @@ impl ToolBuilder {
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: Json) -> Self {
         self.meta.insert(key.into(), value);
+        self
+    }
+
+    /// The operation behind the tool, as a person is asked about it and events name it; the tool's own name unless set.
+    #[must_use]
+    pub fn operation(mut self, operation: impl Into<String>) -> Self {
+        self.operation = Some(operation.into());
+        self
+    }
+
+    /// When a person must confirm a call; unless set, always where the hints say that the tool is destructive.
+    #[must_use]
+    pub fn asks(mut self, asks: Asks) -> Self {
+        self.asks = Some(asks);
         self
     }
 
