@@ -247,6 +247,64 @@ async fn what_destroys_nothing_asks_nobody() {
     }
 }
 
+/// A client of another make, which shows the question to somebody and passes the answer on.
+struct Person {
+    says: rmcp::model::ElicitResult,
+    asked: Arc<AtomicUsize>,
+}
+
+impl rmcp::ClientHandler for Person {
+    fn get_info(&self) -> rmcp::model::ClientConfig {
+        let mut config = rmcp::model::ClientConfig::default();
+        config.capabilities.elicitation = Some(rmcp::model::ElicitationCapability::default());
+        config
+    }
+
+    async fn create_elicitation(
+        &self,
+        _request: rmcp::model::ElicitRequestParams,
+        _context: rmcp::service::RequestContext<rmcp::RoleClient>,
+    ) -> Result<rmcp::model::ElicitResult, rmcp::ErrorData> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok(self.says.clone())
+    }
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R026.1
+#[tokio::test]
+async fn an_independent_client_confirms_and_declines_in_either_era() {
+    use rmcp::ClientServiceExt as _;
+    use rmcp::model::{CallToolRequestParams, ElicitResult, ElicitationAction, ProtocolVersion};
+    use rmcp::service::ClientLifecycleMode;
+
+    let modes = || {
+        let discover = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+        [ClientLifecycleMode::Initialize, discover]
+    };
+    let yes = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"confirmed": true}));
+    let no = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"confirmed": false}));
+    for (says, hits) in [(yes, 1), (no, 0), (ElicitResult::new(ElicitationAction::Decline), 0)] {
+        for mode in modes() {
+            for call in paths() {
+                let backend = Backend::default();
+                let (near, far) = tokio::io::duplex(1 << 16);
+                let (read, write) = tokio::io::split(far);
+                let surface = Arc::new(desk(&backend));
+                tokio::spawn(scion_mcp_server::serve_io(surface, read, write, ServeOptions::default()));
+                let asked = Arc::new(AtomicUsize::new(0));
+                let person = Person { says: says.clone(), asked: Arc::clone(&asked) };
+                let client = person.serve_with_lifecycle(near, mode.clone()).await.unwrap();
+                let name = call["name"].as_str().unwrap().to_owned();
+                let arguments = call["arguments"].as_object().unwrap().clone();
+                let result =
+                    client.call_tool(CallToolRequestParams::new(name).with_arguments(arguments)).await.unwrap();
+                assert_eq!((asked.load(Ordering::SeqCst), backend.hits()), (1, hits), "{result:?}");
+                client.cancel().await.unwrap();
+            }
+        }
+    }
+}
+
 fn vectors(section: &str) -> Vec<Value> {
     let path = format!("{}/../../conformance/vectors/mcp_wire.json", env!("CARGO_MANIFEST_DIR"));
     let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();

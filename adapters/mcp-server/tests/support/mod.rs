@@ -72,7 +72,16 @@ impl Raw {
         era: Era,
         capabilities: Value,
     ) -> Self {
-        let mut raw = Self::serve(surface, options);
+        Self::open_with_arc(Arc::new(surface), options, era, capabilities).await
+    }
+
+    pub(crate) async fn open_with_arc(
+        surface: Arc<dyn ToolSurface>,
+        options: ServeOptions,
+        era: Era,
+        capabilities: Value,
+    ) -> Self {
+        let mut raw = Self::serve_as(None, surface, options);
         raw.capabilities = capabilities;
         raw.initialize(era).await
     }
