@@ -307,6 +307,10 @@ async fn prompts_are_listed_and_got_as_the_peer_does() {
         let reply = json!({"name": "reply", "arguments": {"ticket": "{{ticket}}", "tone": "plain"}});
         let got = client.result("prompts/get", reply).await;
         assert_eq!(got["messages"], vector("stdio_legacy", "prompt argument")["messages"]);
+        let reference = json!({"type": "ref/prompt", "name": "reply"});
+        let typed = json!({"ref": reference, "argument": {"name": "tone", "value": "f"}});
+        let completed = client.result("completion/complete", typed).await;
+        assert_eq!(completed["completion"]["values"], json!(["formal", "friendly"]));
         let status = client.result("prompts/get", json!({"name": "connector-status"})).await;
         assert_eq!(
             status["messages"][0]["content"]["text"],

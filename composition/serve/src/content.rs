@@ -11,7 +11,7 @@ pub use handle::{ContentChange, ContentHandle};
 pub(crate) use bind::Bound;
 pub(crate) use handle::ContentState;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use scion_domain::content::{ContentFiles, ContentRefusal, Place, PromptFile, Skill, SkillFile, place};
@@ -30,15 +30,42 @@ const MAX_OF_A_KIND: usize = 512;
 /// Whatever made it was well-formed to the last file; the first fault is the refusal, with file and field. It does not know its
 /// connector, so the same content can be given to [`ConnectorBuilder::content`](crate::ConnectorBuilder::content) or, later, to
 /// [`ContentHandle::replace`].
+///
+/// ```
+/// use scion_domain::seed_graph::{SeedGraphDeclaration, SeedObject};
+/// use scion_serve::{Connector, Identity, ServedContent};
+///
+/// // What `scion::embed_content!("content")` gives.
+/// static FILES: &[(&str, &[u8])] = &[
+///     ("skills/triage/SKILL.md", b"---\nname: triage\ndescription: Sort tickets by urgency.\n---\n# Triage\n"),
+///     ("prompts/daily.json", br#"{"instructions": {"core_directive": "List yesterday's tickets."}}"#),
+/// ];
+/// let queue = |name: &str| SeedObject {
+///     iri: format!("https://desk.example/queues/{name}"),
+///     class: "https://desk.example/ns#Queue".to_owned(),
+///     ..SeedObject::default()
+/// };
+/// let seed = SeedGraphDeclaration::new("https://desk.example/eu")?.object(queue("mail"));
+/// let content = ServedContent::embedded(FILES)?.seed(&seed)?;
+/// let surface = Connector::builder(Identity::new("desk-mcp", "1.0.0")).content(content).build()?;
+///
+/// // Later, when a discovery has found one more queue: clients hear of it once.
+/// let change = surface.content().replace_seed(Some(&seed.object(queue("phone"))))?;
+/// assert!(change.resources && !change.prompts);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ServedContent {
     skills: Vec<Skill>,
     prompts: Vec<PromptFile>,
     ontologies: Vec<(String, Bytes)>,
+    /// What each ontology imports.
+    imports: Vec<BTreeSet<String>>,
     shapes: Vec<(String, Bytes)>,
     terms: Option<OntologyTerms>,
     seed: Option<SeedGraph>,
     data: Vec<JsonObject>,
+    data_unlisted: bool,
 }
 
 impl ServedContent {
@@ -71,7 +98,8 @@ impl ServedContent {
             let members = front_matter(&format!("skills/{folder}/SKILL.md"), front)?;
             out.skills.push(Skill::new(folder, members, files)?);
         }
-        out.terms = ontology::check(&out.ontologies)?;
+        let checked = ontology::check(&out.ontologies)?;
+        (out.terms, out.imports) = (checked.terms, checked.imports);
         ontology::check_shapes(&out.shapes)?;
         Ok(out)
     }
@@ -92,6 +120,14 @@ impl ServedContent {
     #[must_use]
     pub fn data_resource(mut self, members: JsonObject) -> Self {
         self.data.push(members);
+        self
+    }
+
+    /// The same without `data://` resources in the list; `connector://resources` tells of them all the same. For runners that
+    /// refuse a listing with a scheme they do not know.
+    #[must_use]
+    pub const fn data_unlisted(mut self) -> Self {
+        self.data_unlisted = true;
         self
     }
 

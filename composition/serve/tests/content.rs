@@ -338,6 +338,9 @@ async fn one_declaration_feeds_the_listing_and_the_entries_of_a_pack() {
             ("tool", "tool://desk-mcp/desk_list_tickets"),
         ]
     );
+    // The parent import stays with the ontology as what a graph must have.
+    let ontology = catalogue.get("ontology://desk-mcp/desk.ttl").unwrap();
+    assert_eq!(ontology.requires, ["ontology-import:http://knuckles.team/kg"]);
     // Six counts with their digests, beside the declaration and not in it.
     let counts = catalogue.surfaces();
     assert_eq!(ContentSurface::ALL.map(|surface| counts[&surface].count), [1, 2, 1, 1, 1, 1]);
@@ -407,6 +410,14 @@ async fn a_replacement_is_told_once_and_only_when_something_changed() {
     assert_eq!(changes.iter().filter(|change| **change == ServerChange::Resources).count(), 1);
     assert_eq!(changes.iter().filter(|change| **change == ServerChange::Prompts).count(), 1);
     assert_eq!(uris(&surface).await, ["connector://resources", "connector://status"]);
+}
+
+#[tokio::test]
+async fn data_resources_can_stay_out_of_the_list() {
+    let surface = desk().tool(answers(tickets())).content(content().data_unlisted()).build().unwrap();
+    assert!(uris(&surface).await.iter().all(|uri| !uri.starts_with("data://")));
+    assert_eq!(descriptors(&surface).await.len(), 1);
+    assert_eq!(surface.content().catalogue().surfaces()[&ContentSurface::Data].count, 1);
 }
 
 #[tokio::test]

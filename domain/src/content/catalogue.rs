@@ -71,6 +71,8 @@ pub struct ContentItem {
     pub pack_kind: Option<&'static str>,
     /// Whether `resources/list` shows it.
     pub listed: bool,
+    /// What a graph must have before it can take the entry, for example `ontology-import:<iri>`.
+    pub requires: Vec<String>,
     /// How it is listed, without the digest.
     pub description: ResourceDescription,
     body: Bytes,
@@ -90,7 +92,7 @@ impl ContentItem {
         };
         let body = body.into();
         let digest = sha256(&body);
-        Self { surface: None, pack_kind: None, listed: true, description, body, digest }
+        Self { surface: None, pack_kind: None, listed: true, requires: Vec::new(), description, body, digest }
     }
 
     /// The same on a surface, packed as `kind`.
@@ -104,6 +106,13 @@ impl ContentItem {
     #[must_use]
     pub fn packed(mut self, kind: &'static str) -> Self {
         self.pack_kind = Some(kind);
+        self
+    }
+
+    /// The same with the capabilities it requires.
+    #[must_use]
+    pub fn requiring(mut self, capabilities: Vec<String>) -> Self {
+        self.requires = capabilities;
         self
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::missing_panics_doc, reason = "a harness tells what is wrong by panicking")]
 
+mod content;
 mod egress;
 mod http;
 mod openapi;
@@ -25,6 +26,7 @@ use scion_domain::pagination;
 use scion_domain::source::SourceContract;
 use scion_domain::time::{Timestamp, Watermark};
 
+pub use content::{front_matter, prompt_file};
 pub use egress::egress;
 pub use http::{link_header, problem, rate_headers};
 pub use openapi::openapi;

@@ -46,7 +46,7 @@ impl Bound {
         let data = data_resources(base, tools, declared, content.and_then(ServedContent::terms))?;
         let mut catalogue = ContentCatalogue::default();
         catalogue.tools(connector, tools);
-        catalogue.data(connector, &data, content.is_some());
+        catalogue.data(connector, &data, content.is_some_and(|content| !content.data_unlisted));
         let mut prompts = Vec::new();
         let mut templates = Vec::new();
         if let Some(content) = content {
@@ -169,12 +169,18 @@ impl Bound {
 
 fn add(catalogue: &mut ContentCatalogue, connector: &str, content: &ServedContent) {
     use ContentSurface::{Ontology, Shapes, Skills};
-    for (surface, kind, files) in [(Ontology, "ontology", &content.ontologies), (Shapes, "shapes", &content.shapes)] {
-        catalogue.extend(files.iter().map(|(file, bytes)| {
-            let uri = format!("{kind}://{connector}/{file}");
-            ContentItem::resource(uri.clone(), uri, "text/turtle", bytes.clone()).on(surface, kind)
-        }));
-    }
+    let turtle = |kind: &'static str, surface, (file, bytes): &(String, bytes::Bytes)| {
+        let uri = format!("{kind}://{connector}/{file}");
+        ContentItem::resource(uri.clone(), uri, "text/turtle", bytes.clone()).on(surface, kind)
+    };
+    let own: BTreeSet<String> =
+        content.ontologies.iter().map(|(file, _)| format!("ontology://{connector}/{file}")).collect();
+    catalogue.extend(content.ontologies.iter().zip(&content.imports).map(|(file, imports)| {
+        // What this connector does not bring itself, a graph must have; the parent is always among it (R073).
+        let foreign = imports.iter().filter(|import| !own.contains(*import));
+        turtle("ontology", Ontology, file).requiring(foreign.map(|iri| format!("ontology-import:{iri}")).collect())
+    }));
+    catalogue.extend(content.shapes.iter().map(|file| turtle("shapes", Shapes, file)));
     if let Some(seed) = &content.seed {
         let uri = format!("seed://{connector}/seed.ttl");
         let item = ContentItem::resource(uri.clone(), uri, "text/turtle", seed.turtle.clone())

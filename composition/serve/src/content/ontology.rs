@@ -18,9 +18,18 @@ const OWL: &str = "http://www.w3.org/2002/07/owl#";
 /// The most statements of one file.
 const MAX_TRIPLES: usize = 200_000;
 
-/// Checks every ontology and gives their classes and properties; `None` when there is no ontology.
-pub(super) fn check(files: &[(String, Bytes)]) -> Result<Option<OntologyTerms>, ContentRefusal> {
-    let mut all = Facts::default();
+/// What checked ontologies say.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    /// Their classes and properties; `None` when there is no ontology.
+    pub(super) terms: Option<OntologyTerms>,
+    /// What each of them imports, in the order of the files.
+    pub(super) imports: Vec<BTreeSet<String>>,
+}
+
+/// Checks every ontology.
+pub(super) fn check(files: &[(String, Bytes)]) -> Result<Checked, ContentRefusal> {
+    let (mut all, mut imports) = (Facts::default(), Vec::new());
     let mut classes: Vec<(String, BTreeSet<String>)> = Vec::new();
     for (name, bytes) in files {
         let file = format!("ontology/{name}");
@@ -29,10 +38,13 @@ pub(super) fn check(files: &[(String, Bytes)]) -> Result<Option<OntologyTerms>, 
         if facts.ontologies.is_empty() {
             return Err(ContentRefusal::NoOntology { file });
         }
-        if !facts.ontologies.iter().any(|ontology| facts.parent_imports.contains(ontology)) {
+        let imports_parent =
+            |ontology: &String| facts.imports.contains(&(ontology.clone(), PARENT_ONTOLOGY.to_owned()));
+        if !facts.ontologies.iter().any(imports_parent) {
             return Err(ContentRefusal::NoParentImport { file });
         }
         classes.push((file, facts.classes.clone()));
+        imports.push(facts.imports.iter().map(|(_, import)| import.clone()).collect());
         all.merge(facts);
     }
     for (file, classes) in classes {
@@ -40,9 +52,10 @@ pub(super) fn check(files: &[(String, Bytes)]) -> Result<Option<OntologyTerms>, 
             return Err(ContentRefusal::UnlinkedClass { file, class: format!("<{class}>") });
         }
     }
-    Ok((!files.is_empty()).then(|| {
+    let terms = (!files.is_empty()).then(|| {
         OntologyTerms::from_iris(all.classes.iter().map(String::as_str), all.properties.iter().map(String::as_str))
-    }))
+    });
+    Ok(Checked { terms, imports })
 }
 
 /// Shapes must be Turtle; what they say is the graph's to judge.
@@ -73,8 +86,8 @@ fn read(file: &str, bytes: &Bytes, mut each: impl FnMut(&Triple)) -> Result<(), 
 #[derive(Default)]
 struct Facts {
     ontologies: BTreeSet<String>,
-    /// Ontologies that import the parent.
-    parent_imports: BTreeSet<String>,
+    /// Who imports what.
+    imports: BTreeSet<(String, String)>,
     classes: BTreeSet<String>,
     properties: BTreeSet<String>,
     above: BTreeMap<String, BTreeSet<String>>,
@@ -98,8 +111,8 @@ impl Facts {
             {
                 self.properties.insert(subject.to_owned());
             }
-        } else if predicate.strip_prefix(OWL) == Some("imports") && object == PARENT_ONTOLOGY {
-            self.parent_imports.insert(subject.to_owned());
+        } else if predicate.strip_prefix(OWL) == Some("imports") {
+            self.imports.insert((subject.to_owned(), object.to_owned()));
         } else if predicate.strip_prefix(RDFS) == Some("subClassOf") {
             self.above.entry(subject.to_owned()).or_default().insert(object.to_owned());
         }
