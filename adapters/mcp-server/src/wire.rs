@@ -13,6 +13,8 @@ use scion_domain::surface::SurfaceIdentity;
 use scion_domain::tool_context::{RECOVERY_META_KEY, RecoveryRequest};
 use serde_json::{Map, Value, json};
 
+use crate::wire_content;
+
 #[expect(deprecated, reason = "clients of both eras still take log lines this way")]
 pub(crate) fn server_config(identity: &SurfaceIdentity, completes: bool) -> ServerConfig {
     let mut capabilities = ServerCapabilities::builder()
@@ -60,7 +62,8 @@ fn annotations(hints: ToolHints) -> Option<ToolAnnotations> {
 /// The text holds every digit. The structured value repeats it for clients that prefer structure; there, numbers that do not
 /// fit 64 bits are rounded to the nearest float, which is all such a client could read.
 pub(crate) fn tool_result(result: ToolResult) -> CallToolResult {
-    let content = result.texts.into_iter().map(ContentBlock::text).collect();
+    let texts = result.texts.into_iter().map(ContentBlock::text);
+    let content = texts.chain(result.attachments.into_iter().map(wire_content::attachment)).collect();
     let mut out = if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     out.structured_content = result.structured.as_ref().map(Value::from);
     let mut meta = members(&result.meta);

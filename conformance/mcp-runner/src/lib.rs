@@ -4,5 +4,6 @@
 //! The verdict is ours because the runner's own exit code takes a scenario without a single check for a pass. See
 //! `docs/decisions/0030-the-official-conformance-runner.md`.
 
+pub mod http;
 pub mod surface;
 pub mod verdict;
