@@ -47,6 +47,7 @@ mod resource;
 mod source;
 mod surface;
 mod tool;
+mod typed;
 
 pub use args::Args;
 pub use changes::ChangeNotifier;
@@ -65,3 +66,11 @@ pub use resource::{Relation, ResourceModel, TextResource};
 pub use source::{Edge, Mapping, Source};
 pub use surface::ServedSurface;
 pub use tool::{Tool, ToolBuilder};
+pub use typed::{Argument, ArgumentBuilder, OperationAnswer, Page, RecordSource, ToolInput, ToolOutput};
+
+/// For the code that macros write.
+#[doc(hidden)]
+pub mod __private {
+    pub use schemars;
+    pub use serde;
+}

@@ -53,7 +53,8 @@ impl InputField {
 
     fn property(&self) -> Json {
         match (&self.schema, &self.default) {
-            (Json::Object(schema), Some(default)) => {
+            // `null` is silence; written out it would contradict the type.
+            (Json::Object(schema), Some(default)) if !default.is_null() || takes_null(schema) => {
                 let mut schema = schema.clone();
                 schema.insert("default".to_owned(), default.clone());
                 Json::Object(schema)
@@ -185,4 +186,15 @@ pub fn output_schema(of_value: &Json) -> (Json, bool) {
         ("x-fastmcp-wrap-result", true.into()),
     ]);
     (wrapped, true)
+}
+
+fn takes_null(schema: &JsonObject) -> bool {
+    let null = Json::from("null");
+    let in_type = match schema.get("type") {
+        Some(Json::Array(kinds)) => kinds.contains(&null),
+        Some(kind) => *kind == null,
+        None => false,
+    };
+    let branches = schema.get("anyOf").and_then(Json::as_array).unwrap_or_default();
+    in_type || branches.iter().any(|branch| branch.get("type") == Some(&null))
 }
