@@ -253,6 +253,9 @@ refusals! {
         /// An edge leads to a source that is not declared.
         EdgeTarget { source: String, target: String } => "source_edge_target_unknown", CallerMistake, Never,
             "an edge of the source `{source}` leads to the source `{target}`, which is not declared", "declare that source, or fix the name";
+        /// The operations of a client do not make tools. `code` is the code of the refusal behind it.
+        Operations { code: &'static str, refusal: crate::tool_surface::ToolSurfaceRefusal } => "connector_operations_invalid", CallerMistake, Never,
+            "{refusal} [{code}]", "fix the operation it names";
         /// The declared content is not acceptable. `code` is the code of the refusal behind it.
         Content { code: &'static str, refusal: crate::content::ContentRefusal } => "connector_content_invalid", CallerMistake, Never,
             "{refusal} [{code}]", "fix the file or the declaration it names";

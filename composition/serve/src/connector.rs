@@ -1,5 +1,7 @@
 //! The connector as its author declares it, and the checks that turn it into a surface.
 
+use std::sync::Arc;
+
 use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI, SOURCE_META_KEY};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
@@ -14,9 +16,13 @@ use crate::confirm::Asks;
 use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
+use crate::operation_tools::OperationSet;
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
-use crate::{Identity, Mapping, ResourceModel, ServedContent, ServedSurface, Source, TextResource, Tool, checks};
+use crate::{
+    BoundOperation, Identity, Mapping, Operations, ResourceModel, ServedContent, ServedSurface, Source, TextResource,
+    Tool, checks,
+};
 
 /// Where the server says that it is well (1.1).
 const STATUS_URI: &str = "connector://status";
@@ -33,6 +39,7 @@ impl Connector {
             title: None,
             instructions: None,
             tools: Vec::new(),
+            operations: Vec::new(),
             additional: Vec::new(),
             sources: Vec::new(),
             mappings: Vec::new(),
@@ -50,6 +57,7 @@ pub struct ConnectorBuilder {
     title: Option<String>,
     instructions: Option<String>,
     tools: Vec<Tool>,
+    operations: Vec<OperationSet>,
     additional: Vec<Tool>,
     sources: Vec<(String, Source)>,
     mappings: Vec<(String, Mapping)>,
@@ -78,6 +86,20 @@ impl ConnectorBuilder {
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds one tool for each operation of a client (R020). Their prefix is the client's own or, without one, the connector's
+    /// name without its `-mcp`, `-agent`, `-api` or `-server`.
+    #[must_use]
+    pub fn operations<A: Operations>(self, api: Arc<A>) -> Self {
+        self.bound_operations(A::PREFIX, A::operations(api))
+    }
+
+    /// Adds one tool for each operation, for operations that are generated rather than written.
+    #[must_use]
+    pub fn bound_operations(mut self, prefix: Option<&str>, operations: Vec<BoundOperation>) -> Self {
+        self.operations.push(OperationSet { prefix: prefix.map(str::to_owned), operations });
         self
     }
 
@@ -132,6 +154,9 @@ impl ConnectorBuilder {
 
     /// Checks everything and gives the surface to serve. The first fault is the refusal; nothing is repaired or left out.
     pub fn build(mut self) -> Result<ServedSurface, ConnectorRefusal> {
+        for set in std::mem::take(&mut self.operations) {
+            self.tools.extend(set.into_tools(&self.identity.name)?);
+        }
         self.tools.append(&mut self.additional);
         let connector =
             ConnectorName::parse(&self.identity.name).map_err(|refusal| ConnectorRefusal::Name { refusal })?;

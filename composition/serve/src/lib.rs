@@ -38,6 +38,7 @@ mod context_run;
 mod context_runtime;
 mod declaration;
 mod identity;
+mod operation_tools;
 mod operations;
 mod param;
 mod progress;
