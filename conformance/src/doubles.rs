@@ -5,6 +5,7 @@ pub mod access_authority;
 pub mod access_check;
 pub mod checkpoint_store;
 pub mod credential_provider;
+pub mod effect_receipts;
 pub mod graph_query;
 pub mod http_exchange;
 pub mod jwt;

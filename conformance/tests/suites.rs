@@ -6,6 +6,7 @@ use scion_conformance::doubles::access_authority::{AuthorityFlaw, FlawedAuthorit
 use scion_conformance::doubles::access_check::{AccessFlaw, FlawedChecks};
 use scion_conformance::doubles::checkpoint_store::{CheckpointFlaw, FlawedCheckpointStores};
 use scion_conformance::doubles::credential_provider::{CredentialFlaw, FlawedProviders};
+use scion_conformance::doubles::effect_receipts::{FlawedReceiptStores, ReceiptFlaw};
 use scion_conformance::doubles::graph_query::{FlawedGraphs, GraphFlaw};
 use scion_conformance::doubles::jwt::{FlawedJwt, JwtFlaw};
 use scion_conformance::doubles::key_value::{FlawedKeyValueStores, KeyValueFlaw};
@@ -59,3 +60,4 @@ suite_test!(the_write_back_suite_finds_every_flaw, write_back_transport, WriteBa
 suite_test!(the_query_suite_finds_every_flaw, graph_query, GraphFlaw, FlawedGraphs::new);
 suite_test!(the_session_suite_finds_every_flaw, mcp_session, SessionFlaw, FlawedSessions::new);
 suite_test!(the_authority_suite_finds_every_flaw, access_authority, AuthorityFlaw, FlawedAuthorities::new);
+suite_test!(the_receipt_suite_finds_every_flaw, effect_receipts, ReceiptFlaw, FlawedReceiptStores::new);

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use scion_domain::id::Digest256;
 use scion_domain::tool_context::{
     EffectIntent, EffectOutcome, ReceiptReference, RecoveredResult, RecoveryRequest, ToolExecutionContext,
 };
@@ -9,11 +10,12 @@ use scion_domain::work::WorkRefusal;
 ///
 /// Obligations:
 /// - **O1** A receipt that was opened is durable before `open` returns. One that is never settled means: it may have happened.
-/// - **O2** A second `open` for the same tenant, actor, session, connector and request is [`WorkRefusal::Settled`]: one request
-///   has one effect.
-/// - **O3** `settle` writes outcome and answer once; a second one is [`WorkRefusal::Settled`].
+/// - **O2** Every `open` gives a reference of its own. A store may refuse a request that has one as [`WorkRefusal::Settled`]; one
+///   that does not recovers the last.
+/// - **O3** `settle` writes outcome and answer once; a second one is [`WorkRefusal::Settled`], and an unknown reference
+///   [`WorkRefusal::Unknown`].
 /// - **O4** `recover` gives an answer only to the tenant and actor of the original request, only as it was settled, and only for
-///   the same connector and operation. `None` is what it does not have; it never makes an answer up.
+///   the same connector, operation and arguments. `None` is what it does not have; it never makes an answer up.
 #[async_trait]
 pub trait EffectReceipts: Send + Sync {
     /// Opens a receipt before the effect.
@@ -22,10 +24,12 @@ pub trait EffectReceipts: Send + Sync {
     /// Writes down what became of it.
     async fn settle(&self, receipt: &ReceiptReference, outcome: EffectOutcome<'_>) -> Result<(), WorkRefusal>;
 
-    /// The result of an earlier request. `context` is the verified caller of the request that asks.
+    /// The result of an earlier request. `context` is the verified caller of the request that asks, and its operation the one
+    /// that is asked for; `arguments_digest` is over its arguments.
     async fn recover(
         &self,
         context: &ToolExecutionContext,
         request: &RecoveryRequest,
+        arguments_digest: Digest256,
     ) -> Result<Option<RecoveredResult>, WorkRefusal>;
 }

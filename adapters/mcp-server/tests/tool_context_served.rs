@@ -91,6 +91,7 @@ impl EffectReceipts for World {
         &self,
         context: &ToolExecutionContext,
         request: &RecoveryRequest,
+        _arguments_digest: Digest256,
     ) -> Result<Option<RecoveredResult>, WorkRefusal> {
         let opened = self.opened.lock().unwrap();
         let own = |intent: &EffectIntent| {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use scion_domain::call::{Asking, CallOutcome};
 use scion_domain::confirmation::SealedFor;
+use scion_domain::id::Digest256;
 use scion_domain::json::JsonObject;
 use scion_domain::mcp::ToolResult;
 use scion_domain::refusal::Refusal;
@@ -99,13 +100,13 @@ async fn answer(
     if let Err(refusal) = ToolExecutionContext::check(&call.scope) {
         return Ended::refused(TerminalState::Failed, &refusal);
     }
-    if let Some(request) = &call.scope.recovers {
-        return recover(call, request).await;
-    }
     let arguments = match tool.inputs.check(&tool.facts.tool, arguments) {
         Ok(arguments) => arguments,
         Err(refusal) => return Ended::refused(TerminalState::Failed, &refusal),
     };
+    if let Some(request) = &call.scope.recovers {
+        return recover(call, request, SealedFor::call(arguments.members())).await;
+    }
     let operation = tool.facts.asks.operation(&tool.facts.operation, arguments.members());
     let destroys = operation.is_some();
     if let Some(operation) = operation {
@@ -230,14 +231,14 @@ async fn settle(call: &CallState, ended: &Ended, status: EffectStatus) {
 }
 
 /// The result of an earlier request, from its receipt or not at all. The tool does not run.
-async fn recover(call: &CallState, request: &RecoveryRequest) -> Ended {
+async fn recover(call: &CallState, request: &RecoveryRequest, arguments: Digest256) -> Ended {
     let unavailable = |what| Ended::refused(TerminalState::Failed, &ToolContextRefusal::RecoveryUnavailable { what });
     let Some(receipts) = &call.runtime.governance.receipts else { return unavailable("nobody keeps results here") };
     let context = match call.execution() {
         Ok(context) => context,
         Err(refusal) => return Ended::refused(TerminalState::Failed, &refusal),
     };
-    match tokio::time::timeout_at(call.deadline, receipts.recover(&context, request)).await {
+    match tokio::time::timeout_at(call.deadline, receipts.recover(&context, request, arguments)).await {
         Ok(Ok(Some(RecoveredResult { result, receipt, status }))) => {
             let _ = call.receipt.set(receipt);
             let state = match status {

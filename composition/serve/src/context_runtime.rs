@@ -166,7 +166,7 @@ impl CallRuntime {
     }
 }
 
-fn random<const N: usize>() -> Option<[u8; N]> {
+pub(crate) fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).ok().map(|()| bytes)
 }

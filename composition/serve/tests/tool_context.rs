@@ -329,6 +329,7 @@ impl EffectReceipts for Ledger {
         &self,
         context: &ToolExecutionContext,
         request: &RecoveryRequest,
+        _arguments_digest: scion_domain::id::Digest256,
     ) -> Result<Option<RecoveredResult>, WorkRefusal> {
         let opened = self.opened.lock().unwrap();
         let own = |known: &EffectIntent| {
