@@ -19,6 +19,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::listener::ListenerConfigRefusal::CATALOGUE,
         crate::call::ChannelRefusal::CATALOGUE,
         crate::served_security::TokenRefusal::CATALOGUE,
+        crate::served_security::ServedSecurityRefusal::CATALOGUE,
         crate::confirmation::ConfirmationRefusal::CATALOGUE,
         crate::tool_context::ToolContextRefusal::CATALOGUE,
         crate::tool_context::EffectRefusal::CATALOGUE,

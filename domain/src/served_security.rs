@@ -1,9 +1,23 @@
 //! Served security: who may call a connector that listens on the network (SDK-CONNECTOR-CONTROL-R014.18).
+//!
+//! A listener has a [`ServedSecurityProfile`] or, for a written reason, a [`ServedSecurityOverride`]; there is no third way. The
+//! decisions here are pure: [`bearer`] reads the credential, a `TokenVerifier` looks into it, [`ServedSecurityProfile::caller`] decides,
+//! and [`Unauthenticated::answer`] is what goes back. All of it comes before any work.
+
+mod answer;
+mod bearer;
+mod profile;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
 use crate::json::JsonObject;
 use crate::refusals;
+
+pub use answer::{AccessDenied, SecurityAnswer, Unauthenticated};
+pub use bearer::{MAX_TOKEN_BYTES, bearer};
+pub use profile::{ProtectedResource, ServedSecurityOverride, ServedSecurityProfile};
 
 /// A token that a verifier found good. What is in it came from the authority, not from the parameters of a call.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,5 +60,26 @@ refusals! {
         /// The authority that would know does not answer.
         Unavailable => "token_authority_unavailable", Unavailable, Later,
             "the authorization server does not answer", "try again later";
+    }
+}
+
+refusals! {
+    /// Why a connector does not listen on the network.
+    pub enum ServedSecurityRefusal {
+        /// Tokens for anybody would be good here.
+        NoAudience => "served_audience_missing", CallerMistake, Never,
+            "a network transport needs the audience its tokens must be for", "set --token-audience to this server's own name or URL";
+        /// Nobody would look at tokens.
+        NoProvider => "served_provider_missing", CallerMistake, Never,
+            "a network transport needs a way to check who calls", "set --auth-type to static, jwt or remote-oauth, or serve on stdio";
+        /// The reason of an override says nothing.
+        Reason => "served_override_unexplained", CallerMistake, Never,
+            "serving without a check of callers needs a written reason of at least 10 characters", "write down why, or set --auth-type";
+        /// A scope or an audience is not one word.
+        Word { what: &'static str } => "served_security_word", CallerMistake, Never,
+            "{what} is empty, too long, or holds a space or a control character", "correct the setting";
+        /// A URL of the metadata is not one.
+        Url { what: &'static str } => "served_security_url", CallerMistake, Never,
+            "{what} is not an https URL, or http on this machine, without user info and fragment", "correct the setting";
     }
 }
