@@ -15,9 +15,9 @@ mod template;
 
 pub use catalogue::{ContentCatalogue, ContentItem, ContentSurface, DIGEST_META_KEY, SURFACES_META_KEY, SurfaceCount};
 pub use contract::{ACCESS_VOCABULARY, contract_turtle, contract_uri};
-pub use files::ContentFiles;
+pub use files::{ContentFiles, text_of};
 pub use place::{Place, place};
-pub use prompt::{PROMPT_META_KEY, PromptFile, PromptKind};
+pub use prompt::{PROMPT_META_KEY, PromptFile, PromptKind, Suggestions};
 pub use refusal::ContentRefusal;
 pub use skill::{Skill, SkillFile, SkillHeader, split_front_matter};
 pub use template::Template;

@@ -266,7 +266,7 @@ pub(crate) fn shows_secret(members: &JsonObject) -> bool {
         }
     }
     let sensitive = |(name, value): (&String, &Json)| {
-        let literal = |text: &str| !(text.starts_with('{') && text.ends_with('}')) && !is_credential_reference(text);
+        let literal = |text: &str| !(is_credential_reference(text) || text.starts_with('{') && text.ends_with('}'));
         crate::credential::is_sensitive_key(name, false) && value.as_str().is_some_and(literal)
     };
     let arguments = members.get("arguments").and_then(Json::as_object);

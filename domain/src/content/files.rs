@@ -68,10 +68,10 @@ fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-~".contains(&b))
 }
 
-/// The text of a file, or the line that is none.
-pub(super) fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, ContentRefusal> {
+/// The text of a file, or a refusal with the line that is none.
+pub fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, ContentRefusal> {
     std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         ContentRefusal::NotUtf8 { file: file.to_owned(), line }
     })
 }

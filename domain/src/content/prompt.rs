@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::files::text;
+use super::files::text_of;
 use super::template::is_argument;
 use super::{ContentRefusal, Template};
 use crate::json::{Json, JsonLimits, JsonObject, parse_with};
@@ -14,6 +14,9 @@ pub const PROMPT_META_KEY: &str = "team.knuckles/prompt";
 
 /// The longest value of an argument, in characters.
 const MAX_VALUE: usize = 65_536;
+
+/// Values by the argument that may have them.
+pub type Suggestions = BTreeMap<String, Vec<String>>;
 
 /// What a prompt is for (R074.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +53,7 @@ pub struct PromptFile {
     /// `arguments`.
     pub arguments: Vec<PromptArgument>,
     /// Values that an argument may have (`arguments[].values`), for a client that completes.
-    pub suggestions: BTreeMap<String, Vec<String>>,
+    pub suggestions: Suggestions,
     /// `tags` with `prompt`, and `system` where the prompt is one, in order.
     pub tags: BTreeSet<String>,
     /// `role`, else a task.
@@ -74,7 +77,7 @@ impl PromptFile {
             return Err(ContentRefusal::Path { path: file });
         }
         let limits = JsonLimits { max_bytes: Self::MAX_BYTES, max_depth: 16, ..JsonLimits::DEFAULT };
-        text(&file, bytes)?;
+        text_of(&file, bytes)?;
         let json =
             parse_with(bytes, limits).map_err(|refusal| ContentRefusal::NotJson { file: file.clone(), refusal })?;
         let Json::Object(members) = &json else {
@@ -250,7 +253,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn arguments(&self) -> Read<(Vec<PromptArgument>, BTreeMap<String, Vec<String>>)> {
+    fn arguments(&self) -> Read<(Vec<PromptArgument>, Suggestions)> {
         let mut suggestions = BTreeMap::new();
         let Some(given) = self.at("arguments") else { return Ok((Vec::new(), suggestions)) };
         let Some(items) = given.as_array() else { return self.refuse("arguments", "is not a list") };

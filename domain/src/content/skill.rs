@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::ContentRefusal;
-use super::files::text;
+use super::files::text_of;
 use crate::digest::sha256;
 use crate::json::{Json, JsonObject};
 
@@ -56,7 +56,7 @@ pub fn split_front_matter(text: &str) -> Option<(&str, &str)> {
 
 /// The front matter of a `SKILL.md`: UTF-8, LF only, within its bound.
 pub(super) fn front_matter<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, ContentRefusal> {
-    let text = text(file, bytes)?;
+    let text = text_of(file, bytes)?;
     if let Some(at) = text.find(['\r', '\u{feff}']) {
         let line = text[..at].matches('\n').count() + 1;
         return Err(ContentRefusal::LineEnds { file: file.to_owned(), line });

@@ -22,20 +22,17 @@ impl Template {
         let (mut plain, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("{{") {
             let inner = &rest[at + 2..];
-            match inner.find("}}").map(|end| &inner[..end]).filter(|name| is_argument(name)) {
-                Some(name) => {
-                    plain.push_str(&rest[..at]);
-                    if !plain.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut plain)));
-                    }
-                    parts.push(Part::Argument(name.to_owned()));
-                    rest = &inner[name.len() + 2..];
+            if let Some(name) = argument_of(inner) {
+                plain.push_str(&rest[..at]);
+                if !plain.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut plain)));
                 }
+                parts.push(Part::Argument(name.to_owned()));
+                rest = &inner[name.len() + 2..];
+            } else {
                 // One brace only: of three in a row the last two can begin a name.
-                None => {
-                    plain.push_str(&rest[..=at]);
-                    rest = &rest[at + 1..];
-                }
+                plain.push_str(&rest[..=at]);
+                rest = &rest[at + 1..];
             }
         }
         plain.push_str(rest);
@@ -67,6 +64,13 @@ impl Template {
         };
         self.parts.iter().map(value).collect()
     }
+}
+
+/// The name at the start of a text, where `}}` follows it. Looks no further than a name can be long.
+fn argument_of(text: &str) -> Option<&str> {
+    let length = text.bytes().take(65).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte)).count();
+    let name = &text[..length];
+    (is_argument(name) && text[length..].starts_with("}}")).then_some(name)
 }
 
 /// `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use oxttl::TurtleParser;
-use scion_domain::content::ContentRefusal;
+use scion_domain::content::{ContentRefusal, text_of};
 use scion_domain::declaration::descriptor::OntologyTerms;
 
 use super::PARENT_ONTOLOGY;
@@ -64,10 +64,7 @@ pub(super) fn check_shapes(files: &[(String, Bytes)]) -> Result<(), ContentRefus
 }
 
 fn read(file: &str, bytes: &Bytes, mut each: impl FnMut(&Triple)) -> Result<(), ContentRefusal> {
-    if let Err(error) = std::str::from_utf8(bytes) {
-        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        return Err(ContentRefusal::NotUtf8 { file: file.to_owned(), line });
-    }
+    text_of(file, bytes)?;
     let mut count = 0;
     for triple in TurtleParser::new().for_slice(bytes) {
         let triple = triple.map_err(|error| {

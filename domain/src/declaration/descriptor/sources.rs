@@ -23,7 +23,7 @@ pub fn data_resources(
         let Some(descriptor) = derived.iter_mut().find(|descriptor| descriptor.operation == *tool) else { continue };
         descriptor.key_field.clone_from(&source.id_field);
         if let (PaginationMode::Page, Some(param)) = (source.pagination, &source.page_param) {
-            descriptor.pagination = "page".to_owned();
+            "page".clone_into(&mut descriptor.pagination);
             descriptor.pagination_param = Some(param.clone());
         }
         if let Some(mapping) = connector.schema_mappings.get(&source.record_type)
