@@ -191,7 +191,7 @@ fn a_seed_graph_is_deterministic_and_sorted_in_three_parts() {
     for line in graph.turtle.lines() {
         match line.strip_prefix("# ") {
             Some(_) => parts.push(String::new()),
-            None => parts.last_mut().unwrap().push_str(&format!("{line}\n")),
+            None => parts.last_mut().unwrap().extend([line, "\n"]),
         }
     }
     for (part, text) in graph.parts.iter().zip(&parts) {

@@ -179,10 +179,9 @@ fn the_terms_of_the_vectors_are_found() {
     // The peer asks for neither a declared ontology nor a link to the parent; ours does, so both are added.
     let turtle = section.get("ontology").unwrap().as_str().unwrap();
     let classes = section.get("classes").unwrap().as_object().unwrap();
-    let links: String = classes
-        .values()
-        .map(|class| format!("<{}> rdfs:subClassOf <http://knuckles.team/kg#Entity> .\n", class.as_str().unwrap()))
-        .collect();
+    let link =
+        |class: &Json| format!("<{}> rdfs:subClassOf <http://knuckles.team/kg#Entity> .\n", class.as_str().unwrap());
+    let links = classes.values().map(link).collect::<Vec<_>>().concat();
     let whole =
         format!("{turtle}{links}<https://desk.example/ns> a owl:Ontology ; owl:imports <http://knuckles.team/kg> .\n");
     let content = read(&[("ontology/desk.ttl", whole.as_bytes())]).unwrap();

@@ -54,13 +54,11 @@ pub fn front_matter(file: &str, whole: &str) -> Result<JsonObject, ContentRefusa
             Event::Nothing | Event::StreamStart | Event::DocumentEnd | Event::StreamEnd => {}
         }
     }
-    match builder.root.take() {
-        Some(Json::Object(members)) => Ok(members),
-        _ => {
-            builder.line = 2;
-            Err(builder.refuse("the front matter is not a mapping of names to values"))
-        }
+    if let Some(Json::Object(members)) = builder.root.take() {
+        return Ok(members);
     }
+    builder.line = 2;
+    Err(builder.refuse("the front matter is not a mapping of names to values"))
 }
 
 enum Open {

@@ -67,7 +67,9 @@ impl ContentState {
             self.notifier.prompts();
         }
         // For those who follow single resources; the list has its one notification already.
-        uris.into_iter().for_each(|uri| self.notifier.resource(uri));
+        for uri in uris {
+            self.notifier.resource(uri);
+        }
         Ok(change)
     }
 }
