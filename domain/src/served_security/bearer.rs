@@ -16,7 +16,8 @@ pub fn bearer(headers: &HeaderMap) -> Result<Secret<String>, Unauthenticated> {
         return Err(Unauthenticated::Invalid);
     }
     let text = field.to_str().map_err(|_| Unauthenticated::Invalid)?;
-    let (scheme, token) = text.trim().split_once(' ').ok_or(Unauthenticated::Invalid)?;
+    let text = text.trim();
+    let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
     if !scheme.eq_ignore_ascii_case("bearer") {
         // Another scheme is no credential of ours.
         return Err(Unauthenticated::NoCredential);

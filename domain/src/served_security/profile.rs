@@ -101,35 +101,45 @@ impl ServedSecurityOverride {
     }
 }
 
-/// The server as a protected resource (RFC 9728).
+/// The server as a protected resource (RFC 9728). Clients compare the names exactly (RFC 9728, section 3.3; RFC 8414, section 3.3):
+/// they are shown as the operator wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectedResource {
+    text: String,
     url: Url,
-    authorization_servers: Vec<Url>,
+    authorization_servers: Vec<String>,
     scopes: BTreeSet<String>,
+}
+
+fn public_url(text: &str, what: &'static str) -> Result<Url, ServedSecurityRefusal> {
+    let refused = ServedSecurityRefusal::Url { what };
+    // A parser of URLs drops some characters without a word; the text is shown, so it must not hold them.
+    if text.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\\' | '<' | '>')) {
+        return Err(refused);
+    }
+    let Ok(url) = Url::parse(text) else { return Err(refused) };
+    let host = url.host_str().unwrap_or_default();
+    let local = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+    let plain =
+        url.username().is_empty() && url.password().is_none() && url.fragment().is_none() && url.query().is_none();
+    let reachable = url.scheme() == "https" || (url.scheme() == "http" && local);
+    if plain && reachable { Ok(url) } else { Err(refused) }
 }
 
 impl ProtectedResource {
     /// A resource under its public URL, with the servers that give tokens for it.
     pub fn new(url: &str, servers: &[String], scopes: BTreeSet<String>) -> Result<Self, ServedSecurityRefusal> {
-        let read = |text: &str, what| {
-            let url = Url::parse(text).map_err(|_| ServedSecurityRefusal::Url { what })?;
-            let host = url.host_str().unwrap_or_default();
-            let local = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
-            let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-            let reachable = url.scheme() == "https" || (url.scheme() == "http" && local);
-            if plain && reachable { Ok(url) } else { Err(ServedSecurityRefusal::Url { what }) }
-        };
-        let authorization_servers =
-            servers.iter().map(|server| read(server, "an authorization server")).collect::<Result<_, _>>()?;
-        Ok(Self { url: read(url, "the public URL")?, authorization_servers, scopes })
+        for server in servers {
+            public_url(server, "an authorization server")?;
+        }
+        let parsed = public_url(url, "the public URL")?;
+        Ok(Self { text: url.to_owned(), url: parsed, authorization_servers: servers.to_vec(), scopes })
     }
 
     /// Where the metadata is: the well-known path in front of the resource's own (RFC 9728, section 3.1).
     pub fn metadata_url(&self) -> String {
         let mut url = self.url.clone();
         url.set_path(&self.metadata_path());
-        url.set_query(None);
         url.to_string()
     }
 
@@ -141,15 +151,16 @@ impl ProtectedResource {
 
     /// The metadata itself (RFC 9728, section 2).
     pub fn document(&self) -> String {
-        let list = |items: Vec<Json>| Json::from(items);
-        let servers = self.authorization_servers.iter().map(|url| Json::from(url.as_str().trim_end_matches('/')));
+        let texts = |items: &mut dyn Iterator<Item = &String>| {
+            Json::from(items.map(|text| text.as_str().into()).collect::<Vec<Json>>())
+        };
         let mut members = vec![
-            ("resource", Json::from(self.url.as_str())),
-            ("authorization_servers", list(servers.collect())),
-            ("bearer_methods_supported", list(vec!["header".into()])),
+            ("resource", Json::from(self.text.as_str())),
+            ("authorization_servers", texts(&mut self.authorization_servers.iter())),
+            ("bearer_methods_supported", Json::from(vec![Json::from("header")])),
         ];
         if !self.scopes.is_empty() {
-            members.push(("scopes_supported", list(self.scopes.iter().map(|scope| scope.as_str().into()).collect())));
+            members.push(("scopes_supported", texts(&mut self.scopes.iter())));
         }
         let members = members.into_iter().map(|(name, value)| (name.to_owned(), value));
         to_compact(&Json::Object(members.collect()))

@@ -69,7 +69,9 @@ fn one_bearer_field_is_a_credential() {
     assert_eq!(of(&["Bearer abc.def"]).unwrap(), "abc.def");
     assert_eq!(of(&["bearer  abc"]).unwrap(), "abc");
     assert_eq!(of(&[]), Err(Unauthenticated::NoCredential));
-    assert_eq!(of(&["Basic abc"]), Err(Unauthenticated::NoCredential));
+    for other in ["Basic abc", "Basic", "Negotiate", ""] {
+        assert_eq!(of(&[other]), Err(Unauthenticated::NoCredential), "{other:?}");
+    }
     let long = format!("Bearer {}", "a".repeat(MAX_TOKEN_BYTES + 1));
     for fields in
         [&["Bearer a", "Bearer b"][..], &["Bearer"], &["Bearer "], &["Bearer a b"], &["Bearer a\"b"], &[&long]]
@@ -89,7 +91,7 @@ fn answers_say_where_to_get_a_token_and_nothing_else() {
     )
     .unwrap();
     assert_eq!(resource.metadata_path(), "/.well-known/oauth-protected-resource/mcp");
-    let document = r#"{"authorization_servers":["https://login.example"],"bearer_methods_supported":["header"],"resource":"https://desk.example/mcp","scopes_supported":["tickets:read"]}"#;
+    let document = r#"{"authorization_servers":["https://login.example/"],"bearer_methods_supported":["header"],"resource":"https://desk.example/mcp","scopes_supported":["tickets:read"]}"#;
     assert_eq!(resource.document(), document);
     let profile = profile().with_resource(resource);
     let invalid = Unauthenticated::from(TokenRefusal::Audience).answer(&profile);
@@ -104,10 +106,39 @@ fn answers_say_where_to_get_a_token_and_nothing_else() {
 
 #[test]
 fn metadata_names_secure_urls_only() {
-    for url in
-        ["http://desk.example/", "https://user@desk.example/", "https://desk.example/#x", "desk", "ftp://localhost/"]
-    {
+    for url in [
+        "http://desk.example/",
+        "https://user@desk.example/",
+        "https://desk.example/#x",
+        "https://desk.example/?x=1",
+        "https://desk .example/",
+        "desk",
+        "ftp://localhost/",
+    ] {
         assert!(ProtectedResource::new(url, &[], BTreeSet::new()).is_err(), "{url}");
     }
     assert!(ProtectedResource::new("http://127.0.0.1:8000/mcp", &[], BTreeSet::new()).is_ok());
+}
+
+#[test]
+fn metadata_repeats_names_as_they_were_written() {
+    let servers = [
+        "https://login.example".to_owned(),
+        "https://login.example/".to_owned(),
+        "https://LOGIN.example/x/".to_owned(),
+    ];
+    for url in ["https://desk.example", "https://desk.example/", "https://desk.example/mcp/"] {
+        let resource = ProtectedResource::new(url, &servers, BTreeSet::new()).unwrap();
+        let document = crate::json::parse(&resource.document()).unwrap();
+        assert_eq!(document.get("resource").and_then(|text| text.as_str()), Some(url));
+        let shown: Vec<_> = document
+            .get("authorization_servers")
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s.as_str().unwrap())
+            .collect();
+        assert_eq!(shown, servers);
+    }
 }
