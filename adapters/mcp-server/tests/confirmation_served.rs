@@ -63,7 +63,7 @@ fn paths() -> [Value; 2] {
     ]
 }
 
-fn with(call: &Value, extra: Value) -> Value {
+fn with(call: &Value, extra: &Value) -> Value {
     let mut call = call.clone();
     for (key, value) in extra.as_object().unwrap() {
         call[key] = value.clone();
@@ -88,7 +88,7 @@ async fn exchange(client: &mut Raw, era: Era, id: u64, call: &Value, reply: &Val
             assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
             let state = asked["result"]["requestState"].clone();
             let replies = reply.get("result").map_or(json!({}), |reply| json!({ KEY: reply }));
-            let again = with(call, json!({"requestState": state, "inputResponses": replies}));
+            let again = with(call, &json!({"requestState": state, "inputResponses": replies}));
             client.post(era, id + 1000, "tools/call", again).await;
         }
     }
@@ -162,7 +162,7 @@ async fn a_client_that_did_not_offer_to_be_asked_is_refused_at_once_and_never_ha
                 assert_eq!(structured(&answer), &json!({"cancelled": true, "operation": "delete_ticket"}), "{answer}");
                 let forced = with(
                     &call,
-                    json!({
+                    &json!({
                         "requestState": "v1.AAAA",
                         "inputResponses": { KEY: {"action": "accept", "content": {"confirmed": true}} },
                     }),
@@ -187,7 +187,7 @@ async fn states_that_are_not_of_this_call_are_refused_by_the_protocol() {
         let first = client.request(era, 1, "tools/call", call.clone()).await;
         let state = first["result"]["requestState"].clone();
         let again = |call: &Value, state: &Value| {
-            with(call, json!({"requestState": state, "inputResponses": { KEY: yes.clone() }}))
+            with(call, &json!({"requestState": state, "inputResponses": { KEY: yes.clone() }}))
         };
         let mut six = call.clone();
         six["arguments"]["ticket_id"] = json!(6);
@@ -372,7 +372,7 @@ async fn the_enveloped_exchanges_of_the_vectors() {
         let mut state = first["result"]["requestState"].clone();
         let mut call = json!({"name": "desk_delete_ticket", "arguments": case.get("arguments").unwrap_or(&json!({"ticket_id": 5}))});
         if let Some(extra) = case.get("extra") {
-            call = with(&call, extra.clone());
+            call = with(&call, extra);
         }
         match case["id"].as_str().unwrap() {
             "state from another server process" => {
@@ -380,14 +380,14 @@ async fn the_enveloped_exchanges_of_the_vectors() {
                 state = other.request(era, 1, "tools/call", paths()[0].clone()).await["result"]["requestState"].clone();
                 call = with(
                     &call,
-                    json!({
+                    &json!({
                         "requestState": "<opaque>",
                         "inputResponses": { KEY: {"action": "accept", "content": {"confirmed": true}} },
                     }),
                 );
             }
             "accepted again (replay)" => {
-                let once = with(&call, json!({ "requestState": state.clone() }));
+                let once = with(&call, &json!({ "requestState": state.clone() }));
                 client.request(era, 2, "tools/call", once).await;
                 assert_eq!(backend.hits(), 1);
             }

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use opentelemetry::metrics::MeterProvider as _;
-use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
+use opentelemetry_sdk::metrics::data::{
+    AggregatedMetrics, HistogramDataPoint, MetricData, ResourceMetrics, ScopeMetrics, SumDataPoint,
+};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolCall;
@@ -33,16 +35,17 @@ async fn measurements_reach_the_exporter() {
     }
     provider.force_flush().unwrap();
     let finished = exporter.get_finished_metrics().unwrap();
-    let all: Vec<_> = finished.iter().flat_map(|one| one.scope_metrics()).flat_map(|one| one.metrics()).collect();
+    let all: Vec<_> =
+        finished.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics).collect();
     let sum = |name: &str| {
         let metric = all.iter().find(|metric| metric.name() == name).unwrap_or_else(|| panic!("no {name}"));
         match metric.data() {
-            AggregatedMetrics::U64(MetricData::Sum(sum)) => sum.data_points().map(|point| point.value()).sum::<u64>(),
+            AggregatedMetrics::U64(MetricData::Sum(sum)) => sum.data_points().map(SumDataPoint::value).sum::<u64>(),
             AggregatedMetrics::I64(MetricData::Sum(sum)) => {
-                u64::try_from(sum.data_points().map(|point| point.value()).sum::<i64>()).unwrap()
+                u64::try_from(sum.data_points().map(SumDataPoint::value).sum::<i64>()).unwrap()
             }
             AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
-                histogram.data_points().map(|point| point.count()).sum()
+                histogram.data_points().map(HistogramDataPoint::count).sum()
             }
             other => panic!("{name}: {other:?}"),
         }

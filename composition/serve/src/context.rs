@@ -13,6 +13,25 @@ use crate::context_call::{CallState, lock};
 use crate::{Delivery, RequestCache, ToolRefusal, confirm, progress};
 
 /// What a handler knows beside its arguments. Cheap to clone: the clones are the same call, and may go to tasks of their own.
+///
+/// ```
+/// use scion_domain::call::LogLevel;
+/// use scion_domain::json::{Json, JsonObject};
+/// use scion_domain::mcp::ToolHints;
+/// use scion_serve::{Tool, ToolRefusal};
+///
+/// let writing = ToolHints { read_only: Some(false), destructive: Some(false), ..ToolHints::default() };
+/// Tool::with_hints("desk_clean", writing).handle(|context, _args| async move {
+///     let target = JsonObject::from([("older_than_days".to_owned(), 30.into())]);
+///     context.confirm_destructive("purge_tickets", &target).await?;
+///     let effect = context.effect(Some("purge-2026-01"))?;
+///     context.progress(1.0, Some(2.0), Some("half")).await?;
+///     context.log(LogLevel::Info, "going on").await;
+///     let user = context.cache().get_or_try_init("user", || async { Ok::<_, ToolRefusal>("ada".to_owned()) }).await?;
+///     effect.applied();
+///     Ok::<_, ToolRefusal>(Json::from(user.as_str()))
+/// });
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ToolContext {

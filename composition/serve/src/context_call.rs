@@ -75,7 +75,7 @@ impl CallState {
         channel: Arc<dyn CallChannel>,
     ) -> Self {
         let started = Instant::now();
-        let limit = scope.time_limit.map_or(DEFAULT_TIME, |limit| limit - MARGIN.min(limit / 20));
+        let limit = scope.time_limit.map_or(DEFAULT_TIME, |limit| limit.saturating_sub(MARGIN.min(limit / 20)));
         Self {
             runtime: Arc::clone(runtime),
             facts: Arc::clone(facts),
@@ -127,7 +127,9 @@ impl CallState {
         let mut events = lock(&self.events);
         *events += 1;
         let event = CallEvent { ids, schema_digest: self.digest.unwrap_or(Digest256::ZERO), sequence: *events, kind };
-        observers.iter().for_each(|observer| observer.observe(&event));
+        for observer in observers {
+            observer.observe(&event);
+        }
     }
 
     /// The identity the call is bound to.

@@ -226,7 +226,6 @@ const fn broken() -> WorkRefusal {
     WorkRefusal::Invalid { what: "a stored receipt is not what was written" }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn unreachable(_refusal: StoreRefusal) -> WorkRefusal {
     WorkRefusal::Unreachable { what: "the store of receipts" }
 }

@@ -30,8 +30,8 @@ async fn asked_directly_only_a_literal_true_calls_the_backend_and_only_once() {
     let client = Arc::new(Client::saying(yes()));
     let result = done(&surface, &scope, &client, r#"{"ticket_id":5}"#).await;
     assert_eq!((backend.hits(), result.is_error), (1, false));
-    let asked = client.questions.lock().unwrap();
-    assert!(asked[0].message.contains("`desk_delete_ticket`") && asked[0].message.contains(r#"{"ticket_id":5}"#));
+    let asked = client.questions.lock().unwrap()[0].message.clone();
+    assert!(asked.contains("`desk_delete_ticket`") && asked.contains(r#"{"ticket_id":5}"#));
 
     let noes = [
         Ok(accepted(r#"{"confirmed":false}"#)),

@@ -190,16 +190,18 @@ async fn a_cache_lives_in_one_request_and_tenants_side_by_side_do_not_meet() {
     assert_eq!(backend.hits(), 2);
 }
 
+struct Guard(Arc<AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Proves: SDK-CONNECTOR-CONTROL-R050.2, SDK-CONNECTOR-CONTROL-R050.4
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_call_ends_its_handler_and_its_cache() {
     let dropped = Arc::new(AtomicBool::new(false));
-    struct Guard(Arc<AtomicBool>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
     let flag = Arc::clone(&dropped);
     let surface = of(Tool::read("desk_slow").handle(move |context, _args| {
         let guard = Guard(Arc::clone(&flag));
@@ -461,7 +463,7 @@ impl CallObserver for Seen {
                     "ended {} {:?} {:?}",
                     result.state.as_str(),
                     result.reason,
-                    result.receipt.as_ref().map(|r| r.as_str())
+                    result.receipt.as_ref().map(ReceiptReference::as_str)
                 )
             }
             CallEventKind::Started => "started".to_owned(),

@@ -77,6 +77,7 @@ fn asked(request: &str) -> RecoveryRequest {
     RecoveryRequest { session: Some("session-1".into()), request: request.into() }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn plain(refusal: WorkRefusal) -> String {
     refusal.to_string()
 }

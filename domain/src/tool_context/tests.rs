@@ -19,8 +19,8 @@ fn caller() -> CallerIdentity {
     CallerIdentity::new(TenantId::parse("acme").unwrap(), "ada", "desk").unwrap()
 }
 
-fn token(tenant: Option<&str>, subject: Option<&str>) -> Option<Arc<PresentedToken>> {
-    Some(Arc::new(PresentedToken {
+fn token(tenant: Option<&str>, subject: Option<&str>) -> Arc<PresentedToken> {
+    Arc::new(PresentedToken {
         text: Secret::new("t".to_owned()),
         verified: VerifiedToken {
             subject: subject.map(str::to_owned),
@@ -31,7 +31,7 @@ fn token(tenant: Option<&str>, subject: Option<&str>) -> Option<Arc<PresentedTok
             expires_at: None,
             claims: [].into(),
         },
-    }))
+    })
 }
 
 fn bind(scope: &CallScope, operation: &str) -> Result<ToolExecutionContext, ToolContextRefusal> {
@@ -65,15 +65,15 @@ fn a_context_binds_verified_ids_and_refuses_missing_or_contradicting_ones() {
         CallScope::default().with_request(Some("7".into())),
         CallScope::default().with_caller(Some(caller())),
         CallScope::default().with_caller(Some(caller())).with_request(Some("".into())),
-        scope.clone().with_token(token(Some("other"), Some("ada"))),
-        scope.clone().with_token(token(Some("acme"), Some("eve"))),
-        CallScope::default().with_request(Some("7".into())).with_token(token(Some("acme"), Some("ada"))),
+        scope.clone().with_token(Some(token(Some("other"), Some("ada")))),
+        scope.clone().with_token(Some(token(Some("acme"), Some("eve")))),
+        CallScope::default().with_request(Some("7".into())).with_token(Some(token(Some("acme"), Some("ada")))),
     ];
     for scope in refused {
         assert_eq!(bind(&scope, "delete_ticket").unwrap_err().code(), "invalid_context");
     }
     assert!(bind(&scope, "").is_err());
-    assert!(bind(&scope.with_token(token(Some("acme"), Some("ada"))), "delete_ticket").is_ok());
+    assert!(bind(&scope.with_token(Some(token(Some("acme"), Some("ada")))), "delete_ticket").is_ok());
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R050.1
