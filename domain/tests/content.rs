@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use scion_domain::content::{
     ContentCatalogue, ContentItem, ContentSurface, PROMPT_META_KEY, PromptFile, PromptKind, contract_turtle,
 };
-use scion_domain::declaration::descriptor::{OntologyTerms, check, derive, merge};
+use scion_domain::declaration::ConnectorDeclaration;
+use scion_domain::declaration::descriptor::{Descriptor, OntologyTerms, check, derive, merge};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject, parse};
 use scion_domain::mcp::{PromptContent, ToolDescription, ToolHints};
@@ -326,6 +327,39 @@ fn unmapped_unknown_unpaged_and_secret_declarations_are_refused() {
     assert_eq!(with("owner", r#""Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl""#), "SECRET_IN_CONTRACT");
     let members = parse(r#"{"name":"n","arguments":{"api_key":"{api_key}"}}"#).unwrap();
     assert_eq!(check(&[members.as_object().unwrap().clone()], None), Ok(()));
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R074.1
+#[test]
+fn every_descriptor_of_the_vectors_reads_back() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/vectors/declaration.json");
+    #[expect(clippy::disallowed_methods, reason = "tests read the vectors that ship with the repository")]
+    let vectors = parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut read = 0;
+    for case in vectors.get("descriptor_merges").unwrap().as_array().unwrap() {
+        for item in case.get("ok").and_then(Json::as_array).unwrap_or_default() {
+            let members = item.as_object().unwrap();
+            assert_eq!(Descriptor::from_json(members).unwrap().to_json(), *members);
+            read += 1;
+        }
+    }
+    let text = vectors.get("resources_document").unwrap().as_str().unwrap();
+    let document = ConnectorDeclaration::from_text(text.as_bytes()).unwrap();
+    let good = &document.descriptors[0];
+    assert!(read > 5 && Descriptor::from_json(good).is_ok());
+    for (member, value, code) in [
+        ("name", Json::Null, "DECLARATION_INCOMPLETE"),
+        ("operation", Json::from(""), "DECLARATION_INCOMPLETE"),
+        ("access_kind", "ftp".into(), "ACCESS_KIND_UNKNOWN"),
+        ("pagination", Json::Null, "PAGINATION_UNDECLARED"),
+        ("credential_ref", "hunter2".into(), "SECRET_IN_CONTRACT"),
+        ("fields", vec![Json::from("id")].into(), "FIELD_INVALID"),
+        ("read_only", "yes".into(), "descriptor_member"),
+    ] {
+        let mut members = good.clone();
+        members.insert(member.to_owned(), value);
+        assert_eq!(Descriptor::from_json(&members).unwrap_err().code(), code, "{member}");
+    }
 }
 
 #[test]

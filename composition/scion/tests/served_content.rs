@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scion::content::{ContentHandle, ContentRefusal, ServedContent, load};
-use scion::domain::content::{DIGEST_META_KEY, SURFACES_META_KEY};
+use scion::domain::content::{DIGEST_META_KEY, SURFACES_META_KEY, contract_turtle};
 use scion::domain::declaration::ConnectorDeclaration;
+use scion::domain::declaration::descriptor::Descriptor;
 use scion::domain::digest::sha256;
 use scion::domain::json::{Json, parse as parse_json};
 use scion::domain::refusal::Refusal as _;
@@ -374,6 +375,11 @@ async fn data_resources_are_derived_and_served_with_the_counts_of_every_surface(
         .map(|entry| (entry.uri, String::from_utf8(entry.body).unwrap()))
         .collect();
     assert_eq!(live, packed);
+    // Who has only the live declaration makes the same contract from it.
+    let descriptors: Vec<_> = declaration.descriptors.iter().map(|one| Descriptor::from_json(one).unwrap()).collect();
+    let contract = contract_turtle(&declaration.connector, &descriptors);
+    assert_eq!(handle.catalogue().get("contract://acme-desk-mcp").unwrap().body(), contract.as_bytes());
+    assert!(contract.contains("ac:classIri <https://desk.example/ns#Room>"), "{contract}");
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R068, SDK-CONNECTOR-CONTROL-R068.6, SDK-CONNECTOR-CONTROL-R068.3, SDK-CONNECTOR-CONTROL-R068.5
@@ -403,6 +409,27 @@ async fn the_seed_graph_is_served_and_its_change_is_told_once() {
     let mut heard = client.overheard().await;
     heard.sort();
     assert_eq!(heard, ["notifications/prompts/list_changed", "notifications/resources/list_changed"]);
+}
+
+/// In the enveloped era a client hears of what it listens to.
+///
+/// Proves: SDK-CONNECTOR-CONTROL-R068.3
+#[tokio::test]
+async fn a_listener_of_the_enveloped_era_hears_once_too() {
+    let (mut client, handle) = Client::open(Some(content().seed(&seed(1)).unwrap()), true).await;
+    let params = json!({
+        "notifications": {"resourcesListChanged": true, "promptsListChanged": true},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    client.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "subscriptions/listen", "params": params})).await;
+    let opened = client.overheard().await;
+    assert!(opened.iter().all(|method| !method.contains("list_changed")), "{opened:?}");
+    handle.replace_seed(None).unwrap();
+    assert_eq!(client.overheard().await, ["notifications/resources/list_changed"]);
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R068.4, SDK-CONNECTOR-CONTROL-R073

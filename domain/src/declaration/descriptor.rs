@@ -7,6 +7,7 @@
 mod check;
 mod derive;
 mod merge;
+mod read;
 mod schema;
 mod sources;
 mod terms;
