@@ -274,6 +274,9 @@ refusals! {
         /// Standard output cannot be set aside for the protocol.
         Stdio { what: &'static str } => "serve_stdio_unusable", Unavailable, Never,
             "cannot serve on standard input and output: {what}", "start the server with both connected to the client";
+        /// A route of the connector is not from the root, is one of the server's own, or is there twice.
+        Route { path: String } => "serve_route_invalid", CallerMistake, Never,
+            "the route {path} is not from the root, belongs to the server, or is declared twice", "give each route a path of its own";
         /// The serving task itself failed.
         Broken => "serve_broken", Unavailable, Later,
             "serving stopped for an inner reason", "start the server again; standard error has the details";

@@ -14,21 +14,25 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use scion_domain::call::CallOutcome;
+use scion_domain::json::JsonObject;
 use scion_domain::mcp::{ToolCall, ToolResult};
 use scion_domain::surface::{CallScope, CallerIdentity, SurfaceRefusal, ToolFailure};
 use scion_domain::tool_context::TraceId;
+use scion_domain::tool_surface::{ListingPolicy, ListingView};
 use scion_ports::{CallChannel, ToolSurface};
 use tokio::sync::Semaphore;
 
 use crate::changes::{self, AbortOnDrop, Subscriptions};
 use crate::channel::{PeerChannel, Threshold};
-use crate::{ServeOptions, channel, error, wire, wire_content};
+use crate::http::Caller;
+use crate::{ServeOptions, channel, error, filtering, wire, wire_content};
 
 pub(crate) struct Handler {
     surface: Arc<dyn ToolSurface>,
     options: ServeOptions,
     config: ServerConfig,
     caller: Option<CallerIdentity>,
+    policy: Arc<ListingPolicy>,
     calls: Semaphore,
     subscriptions: Subscriptions,
     threshold: Threshold,
@@ -43,10 +47,45 @@ impl Handler {
             options,
             config,
             caller,
+            policy: Arc::default(),
             calls: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             subscriptions: Subscriptions::default(),
             threshold: Threshold::default(),
             notifying: Mutex::new(None),
+        }
+    }
+
+    /// The same under a policy of what may be listed at all.
+    pub(crate) fn with_policy(mut self, policy: Arc<ListingPolicy>) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What this caller sees; `None` for everything.
+    fn view(&self, context: &RequestContext<RoleServer>) -> Option<ListingView<'_>> {
+        filtering::view(&self.policy, of_http(context))
+    }
+
+    /// Whether the caller sees a tool of this name, a resource at this URI or a prompt of this name.
+    async fn sees(&self, context: &RequestContext<RoleServer>, scope: &CallScope, used: Used<'_>) -> bool {
+        let Some(view) = self.view(context) else { return true };
+        let shown = |name: &str, meta: &JsonObject| view.shows(name, &filtering::tags(meta));
+        match used {
+            Used::Tool(name) => {
+                let all = self.surface.list_tools(scope).await.unwrap_or_default();
+                all.iter().any(|tool| tool.name == name && shown(&tool.name, &tool.meta))
+            }
+            Used::Prompt(name) => {
+                let all = self.surface.list_prompts(scope).await.unwrap_or_default();
+                all.iter().any(|prompt| prompt.name == name && shown(&prompt.name, &prompt.meta))
+            }
+            Used::Resource(uri) => {
+                let all = self.surface.list_resources(scope).await.unwrap_or_default();
+                // One of a template has no entry of its own; it goes by its URI.
+                all.iter()
+                    .find(|resource| resource.uri == uri)
+                    .map_or_else(|| shown(uri, &JsonObject::new()), |resource| shown(&resource.name, &resource.meta))
+            }
         }
     }
 
@@ -76,8 +115,12 @@ impl Handler {
     fn scope(&self, context: &RequestContext<RoleServer>) -> CallScope {
         let version = context.protocol_version().map(|version| version.as_str().to_owned());
         let trace = context.meta.get_traceparent().and_then(TraceId::of_traceparent);
+        let http = of_http(context).cloned().unwrap_or_default();
         CallScope::of_version(version)
-            .with_caller(self.caller.clone())
+            .with_caller(self.caller.clone().or(http.identity))
+            .with_token(http.token)
+            .with_session(http.session)
+            .with_filter(http.filter)
             .with_request(Some(context.id.to_string().into()))
             .with_trace(trace)
     }
@@ -92,6 +135,19 @@ impl Handler {
     }
 }
 
+/// What a request uses.
+#[derive(Clone, Copy)]
+enum Used<'a> {
+    Tool(&'a str),
+    Prompt(&'a str),
+    Resource(&'a str),
+}
+
+/// What the listener knows of the caller; `None` on other transports.
+fn of_http(context: &RequestContext<RoleServer>) -> Option<&Caller> {
+    context.extensions.get::<::http::request::Parts>()?.extensions.get()
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         self.config.clone()
@@ -102,8 +158,9 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools =
+        let mut tools =
             self.surface.list_tools(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        filtering::keep(self.view(&context).as_ref(), &mut tools, |tool| (&tool.name, &tool.meta));
         let mut result = ListToolsResult::with_all_items(tools.into_iter().map(wire::tool).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
@@ -120,6 +177,10 @@ impl ServerHandler for Handler {
             .with_time_limit(Some(self.options.call_timeout))
             .with_recovery(wire::recovery(&context.meta));
         let call = ToolCall { tool: request.name.into_owned(), arguments: wire::arguments(request.arguments) };
+        if !self.sees(&context, &scope, Used::Tool(&call.tool)).await {
+            let tool = call.tool.chars().take(64).collect();
+            return Err(error::protocol(&SurfaceRefusal::UnknownTool { tool }));
+        }
         let answered = async {
             // The semaphore is never closed; the permit is only a turn.
             let _turn = self.calls.acquire().await;
@@ -149,8 +210,9 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let all =
+        let mut all =
             self.surface.list_resources(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        filtering::keep(self.view(&context).as_ref(), &mut all, |resource| (&resource.name, &resource.meta));
         let mut result = ListResourcesResult::with_all_items(all.into_iter().map(wire_content::resource).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
@@ -162,6 +224,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let scope = self.scope(&context);
+        if !self.sees(&context, &scope, Used::Resource(&request.uri)).await {
+            let uri = request.uri.chars().take(256).collect();
+            return Err(error::protocol(&SurfaceRefusal::UnknownResource { uri }));
+        }
         let read = self.surface.read_resource(&scope, &request.uri);
         let body = tokio::select! {
             biased;
@@ -179,7 +245,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let all = self.surface.list_resource_templates(&self.scope(&context)).await;
-        let all = all.map_err(|refusal| error::protocol(&refusal))?;
+        let mut all = all.map_err(|refusal| error::protocol(&refusal))?;
+        filtering::keep(self.view(&context).as_ref(), &mut all, |template| (&template.name, &template.meta));
         let all = all.into_iter().map(wire_content::template).collect();
         let mut result = ListResourceTemplatesResult::with_all_items(all);
         self.sign(&context, &mut result.meta);
@@ -191,8 +258,9 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let all =
+        let mut all =
             self.surface.list_prompts(&self.scope(&context)).await.map_err(|refusal| error::protocol(&refusal))?;
+        filtering::keep(self.view(&context).as_ref(), &mut all, |prompt| (&prompt.name, &prompt.meta));
         let mut result = ListPromptsResult::with_all_items(all.into_iter().map(wire_content::prompt).collect());
         self.sign(&context, &mut result.meta);
         Ok(result)
@@ -204,6 +272,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (scope, arguments) = (self.scope(&context), wire_content::prompt_arguments(request.arguments));
+        if !self.sees(&context, &scope, Used::Prompt(&request.name)).await {
+            let prompt = request.name.chars().take(64).collect();
+            return Err(error::protocol(&SurfaceRefusal::UnknownPrompt { prompt }));
+        }
         let got = self.surface.get_prompt(&scope, &request.name, arguments);
         let body = tokio::select! {
             biased;

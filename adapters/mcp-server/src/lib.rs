@@ -11,7 +11,9 @@ mod changes;
 mod channel;
 mod config;
 mod error;
+mod filtering;
 mod handler;
+mod http;
 mod stdio;
 mod wire;
 mod wire_content;
@@ -25,6 +27,9 @@ use scion_ports::ToolSurface;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use config::ServeOptions;
+pub use http::{
+    HttpAnswer, HttpRoute, HttpServeOptions, Readiness, ReadinessProbe, RouteHandler, Security, serve_http,
+};
 
 /// Serves one client on standard input and output until it closes its side.
 ///

@@ -1,0 +1,246 @@
+//! Which part of the server answers a request.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use scion_domain::listener::RequestFacts;
+use scion_domain::served_security::Unauthenticated;
+use scion_domain::surface::TransportRefusal;
+use scion_domain::tool_surface::{FilterField, ListingFilter};
+use scion_ports::async_trait;
+use serde_json::Value;
+
+use super::admission::{self, Caller, NotAdmitted};
+use super::answer::{self, Answer};
+use super::{Security, Shared, body, ready};
+
+/// Where the protocol is.
+pub(super) const MCP: &str = "/mcp";
+const RESERVED: [&str; 5] = [MCP, "/health", "/ready", "/sse", "/messages"];
+const SESSION: &str = "mcp-session-id";
+
+/// A route of the connector itself.
+#[derive(Clone)]
+pub struct HttpRoute {
+    /// The path, exact, from the root.
+    pub path: String,
+    /// The methods it answers.
+    pub methods: Vec<Method>,
+    /// Answers it.
+    pub handler: Arc<dyn RouteHandler>,
+}
+
+/// What a route answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpAnswer {
+    /// The status.
+    pub status: StatusCode,
+    /// `content-type`.
+    pub media_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Answers a route of the connector. Routes are behind the boundary and the check of callers, like the protocol.
+#[async_trait]
+pub trait RouteHandler: Send + Sync {
+    /// Answers one request.
+    async fn answer(&self, method: Method, query: &str, body: Bytes) -> HttpAnswer;
+}
+
+/// Routes have paths of their own.
+pub(super) fn check(routes: &[HttpRoute]) -> Result<(), TransportRefusal> {
+    let mut taken = BTreeSet::new();
+    for route in routes {
+        let path = route.path.as_str();
+        let reserved = RESERVED.contains(&path) || path.starts_with("/.well-known/") || path.starts_with("/mcp/");
+        if !path.starts_with('/') || path.contains(['?', '#']) || reserved {
+            return Err(TransportRefusal::Route { path: path.chars().take(128).collect() });
+        }
+        for method in &route.methods {
+            if !taken.insert((path, method.as_str())) {
+                return Err(TransportRefusal::Route { path: path.chars().take(128).collect() });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn answer(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) -> Answer {
+    let is_head = request.method() == Method::HEAD;
+    let mut answered = route(request, peer, shared).await;
+    if is_head {
+        // The length of what a GET would give stays.
+        *answered.body_mut() = Full::new(Bytes::new()).boxed();
+    }
+    answered
+}
+
+async fn route(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) -> Answer {
+    let authority = request.uri().authority().map(http::uri::Authority::as_str);
+    let facts = RequestFacts { peer: Some(peer.ip()), authority, headers: request.headers() };
+    let budget = match shared.options.boundary.admit(facts) {
+        Ok(budget) => budget,
+        Err(refusal) => return answer::refused(&refusal),
+    };
+    let (reads, path) = (matches!(*request.method(), Method::GET | Method::HEAD), request.uri().path());
+    match path {
+        "/health" if reads => return answer::json(StatusCode::OK, r#"{"status":"ok"}"#),
+        "/ready" if reads => {
+            if let Some(probe) = &shared.options.readiness {
+                return ready::answer(probe.as_ref()).await;
+            }
+        }
+        _ if reads => {
+            if let Some(document) = metadata(&shared.options.security, path) {
+                return answer::json(StatusCode::OK, document);
+            }
+        }
+        _ => {}
+    }
+    let own = shared.options.routes.iter().any(|route| route.path == path);
+    if path != MCP && !own {
+        return answer::json(StatusCode::NOT_FOUND, r#"{"error":"not found"}"#);
+    }
+    let admitted = admission::admit(&shared.options.security, request.headers()).await;
+    let caller = match admitted {
+        Err(NotAdmitted::Unknown(reason)) => return unknown(reason, &shared.options.security),
+        Err(NotAdmitted::Denied(denied)) => {
+            tracing::warn!(missing = denied.missing, "a caller was denied");
+            let id = match body::read(request.into_body(), budget).await {
+                Some(Ok(body)) => request_id(&body),
+                Some(Err(refusal)) => return answer::refused(&refusal),
+                None => Value::Null,
+            };
+            return answer::denied(&id);
+        }
+        Ok(caller) => caller,
+    };
+    let (parts, incoming) = request.into_parts();
+    let body = match body::read(incoming, budget).await {
+        Some(Ok(body)) => body,
+        Some(Err(refusal)) => return answer::refused(&refusal),
+        None => return answer::bare(StatusCode::BAD_REQUEST, ""),
+    };
+    if own {
+        return of_connector(shared, &parts, body).await;
+    }
+    protocol(shared, parts, body, caller).await
+}
+
+/// The metadata of the resource, where the profile has one and this is its place.
+fn metadata(security: &Security, path: &str) -> Option<String> {
+    let Security::Verified { profile, .. } = security else { return None };
+    let resource = profile.resource.as_ref()?;
+    let root = "/.well-known/oauth-protected-resource";
+    (path == resource.metadata_path() || path == root).then(|| resource.document())
+}
+
+fn unknown(reason: Unauthenticated, security: &Security) -> Answer {
+    match security {
+        Security::Verified { profile, .. } => answer::unauthenticated(&reason.answer(profile)),
+        // Without a check nobody is unknown.
+        Security::Open(_) => answer::bare(StatusCode::UNAUTHORIZED, ""),
+    }
+}
+
+async fn of_connector(shared: &Shared, parts: &http::request::Parts, body: Bytes) -> Answer {
+    let (path, query) = (parts.uri.path(), parts.uri.query().unwrap_or_default());
+    let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
+    let of_path = shared.options.routes.iter().filter(|route| route.path == path);
+    let Some(route) = of_path.into_iter().find(|route| route.methods.contains(&method)) else {
+        return answer::json(StatusCode::METHOD_NOT_ALLOWED, r#"{"error":"method not allowed"}"#);
+    };
+    let given = route.handler.answer(method, query, body).await;
+    let mut answered = answer::bare(given.status, given.body);
+    answered.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static(given.media_type));
+    answered
+}
+
+async fn protocol(shared: &Shared, mut parts: http::request::Parts, body: Bytes, mut caller: Caller) -> Answer {
+    let named = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    if let Some(id) = &named {
+        caller.session = shared.sessions.of(id, caller.identity.as_ref());
+        if caller.session.is_none() {
+            return answer::rpc_error(StatusCode::NOT_FOUND, &request_id(&body), -32600, "there is no such session");
+        }
+    }
+    match filter(&parts) {
+        Ok(filter) => caller.filter = filter.map(Arc::new),
+        Err(_) => caller.lists_nothing = true,
+    }
+    let ends = parts.method == Method::DELETE;
+    let opens = named.is_none() && is_initialize(&body);
+    if opens && !shared.sessions.has_room() {
+        return answer::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"too many sessions"}"#);
+    }
+    let owner = caller.identity.clone();
+    parts.extensions.insert(caller);
+    // The credential has been looked at; nothing behind this line needs it as a header.
+    parts.headers.remove(header::AUTHORIZATION);
+    let answered = shared.mcp.handle(Request::from_parts(parts, Full::new(body))).await;
+    if opens {
+        if let Some(id) = answered.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
+            shared.sessions.opened(id, owner.as_ref());
+        }
+    } else if let (true, Some(id)) = (ends && answered.status().is_success(), named) {
+        shared.sessions.ended(&id);
+    }
+    answered
+}
+
+/// The id of a JSON-RPC request; null when there is none to read.
+fn request_id(body: &[u8]) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(default)]
+        id: Value,
+    }
+    let id = serde_json::from_slice::<Head>(body).map(|head| head.id).unwrap_or_default();
+    // Anything else is no id, and is not repeated.
+    if id.is_string() || id.is_number() { id } else { Value::Null }
+}
+
+fn is_initialize(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow)]
+        method: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_slice::<Head<'_>>(body).is_ok_and(|head| head.method == "initialize")
+}
+
+/// What the request asks to see (`wire/mcp-surface.md` 0.7); `None` when it says nothing about it.
+fn filter(parts: &http::request::Parts) -> Result<Option<ListingFilter>, scion_domain::tool_surface::FilterRefusal> {
+    let query: Vec<(FilterField, String)> = parts
+        .uri
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .filter_map(|(name, value)| Some((FilterField::of_query(name)?, decoded(value))))
+        .collect();
+    let headers = of_headers(&parts.headers);
+    if query.is_empty() && headers.is_empty() {
+        return Ok(None);
+    }
+    let all = query.iter().map(|(field, value)| (*field, value.as_str())).chain(headers);
+    ListingFilter::read(all).map(Some)
+}
+
+fn of_headers(headers: &HeaderMap) -> Vec<(FilterField, &str)> {
+    let members = headers.iter().filter_map(|(name, value)| {
+        // A value that is no text cannot be a name; an impossible one refuses the filter.
+        Some((FilterField::of_header(name.as_str())?, value.to_str().unwrap_or("\u{0}")))
+    });
+    members.collect()
+}
+
+fn decoded(value: &str) -> String {
+    percent_encoding::percent_decode_str(&value.replace('+', " ")).decode_utf8_lossy().into_owned()
+}

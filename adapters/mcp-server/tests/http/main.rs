@@ -1,0 +1,9 @@
+//! The listener, over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod boundary;
+mod callers;
+mod protocol;
+mod routes;
+mod wire;
