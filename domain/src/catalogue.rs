@@ -43,6 +43,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::openapi::OperationRefusal::CATALOGUE,
         crate::openapi::PlanRefusal::CATALOGUE,
         crate::openapi::SetupRefusal::CATALOGUE,
+        crate::openapi::AnswerRefusal::CATALOGUE,
         crate::command::CommandRefusal::CATALOGUE,
         crate::config::ConfigRefusal::CATALOGUE,
         crate::config::HealthAddressRefusal::CATALOGUE,

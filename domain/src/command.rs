@@ -38,6 +38,9 @@ refusals! {
         /// A query file cannot be read.
         QueryFile { path: String, what: &'static str } => "query_file_unreadable", CallerMistake, Never,
             "{path} cannot be read: {what}", "check the path, or pass the query as an argument";
+        /// The description of an API cannot be read.
+        DocumentFile { path: String, what: &'static str } => "document_unreadable", CallerMistake, Never,
+            "{path} cannot be read: {what}", "check the path and its permissions";
         /// The answer has another shape than the format can carry.
         FormatUnfit { format: &'static str, shape: &'static str } => "format_unfit", CallerMistake, Never,
             "{format} cannot carry {shape}", "use table, or json and csv for SELECT and ASK, turtle for CONSTRUCT and DESCRIBE";

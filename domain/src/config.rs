@@ -2,11 +2,13 @@
 //! business of the `scion-config` adapter.
 
 mod health;
+mod hint;
 mod model;
 mod problems;
 mod refusal;
 
 pub use health::{HealthAddress, HealthAddressRefusal};
+pub use hint::{closest, hint};
 pub use model::{ClientCredentials, ConnectorConfig, EndpointSpec, EndpointTarget, RunnerConfig, RunnerSettings};
 pub use problems::{ConfigProblem, ConfigProblems};
 pub use refusal::{ConfigRefusal, auth_url, endpoint_url};

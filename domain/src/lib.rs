@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod access_check;
+pub mod api_curation;
 pub mod auth;
 pub mod base64;
 pub mod call;

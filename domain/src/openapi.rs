@@ -89,6 +89,15 @@ refusals! {
         /// A value that a header field cannot carry.
         HeaderValue { argument: String } => "plan_header_value", CallerMistake, Never,
             "the argument `{argument}` has characters a header field cannot carry", "use visible ASCII characters";
+        /// A value that is not one of those it may be.
+        Choice { argument: String } => "plan_argument_choice", CallerMistake, Never,
+            "the argument `{argument}` is not one of the values it may have", "see `enum` in the tool's input schema";
+        /// A text that names no further page of this list.
+        NextPage => "plan_next_page", CallerMistake, Never,
+            "the argument `next_page` does not lead to a page of this list", "give it as the previous answer had it, or leave it out";
+        /// Cookies are not sent.
+        Cookie { argument: String } => "plan_cookie", CallerMistake, Never,
+            "the argument `{argument}` would travel in a cookie, and no cookies are sent", "leave it out";
         /// The request is too large.
         TooLarge { limit: usize } => "plan_too_large", CallerMistake, Never,
             "the request has more than {limit} bytes", "send less at once";
@@ -104,5 +113,43 @@ refusals! {
         /// A scheme that is not supported.
         Scheme { scheme: String, what: &'static str } => "openapi_security_scheme", CallerMistake, Never,
             "the security scheme `{scheme}` {what}", "choose another scheme, or declare the authentication yourself";
+        /// The document names no server.
+        NoServer => "openapi_no_server", CallerMistake, Never,
+            "the document names no server", "say where the API is with --base-url https://HOST/PATH";
+        /// The document's server has no host.
+        RelativeServer { url: String } => "openapi_relative_server", CallerMistake, Never,
+            "the document's server `{url}` names no host", "say where the API is with --base-url https://HOST{url}, written out";
+        /// Authentication is wanted and none was chosen.
+        AuthNeeded { ways: String } => "openapi_auth_needed", CallerMistake, Never,
+            "the API wants authentication: {ways}", "start again with one of these, or with --auth none to call without";
+        /// Neither a scheme of the document nor a reference. The text is not repeated: it may be a secret.
+        AuthUnknown { known: String } => "openapi_auth_unknown", CallerMistake, Never,
+            "--auth is neither a security scheme of the document nor a secret reference; schemes: {known}",
+            "write --auth SCHEME, --auth SCHEME=REFERENCE or --auth REFERENCE, where a reference is env://NAME, openbao://MOUNT/PATH#FIELD or file:///PATH; if a secret stood here, rotate it";
+        /// A reference that may be for several schemes, or for none that takes one.
+        AuthScheme { known: String } => "openapi_auth_scheme", CallerMistake, Never,
+            "a reference alone does not say for which security scheme it is; those that take one: {known}", "write --auth SCHEME=REFERENCE";
+        /// More or fewer references than the scheme has secrets.
+        AuthReferences { scheme: String, secrets: String } => "openapi_auth_references", CallerMistake, Never,
+            "the security scheme `{scheme}` takes {secrets}", "write --auth SCHEME=REFERENCE, with a comma between two references";
+        /// Nothing is left to serve.
+        NoOperation => "openapi_no_operation", CallerMistake, Never,
+            "no operation of the document is left to serve", "look at `include` and `exclude`, and at what `scion serve --check` says was refused";
+    }
+}
+
+refusals! {
+    /// Why the answer of an API is not handed on. Nothing of the answer is repeated.
+    pub enum AnswerRefusal {
+        /// A page for a browser.
+        Html { host: String, status: u16 } => "openapi_answer_html", PeerMisbehaved, Never,
+            "{host} answered {status} with a web page instead of data", "check the base URL and whether the API wants a login";
+        /// Bytes that are no text where text was announced.
+        NotText { host: String, status: u16 } => "openapi_answer_not_text", PeerMisbehaved, Never,
+            "{host} answered {status} with text that is not UTF-8", "report it to the operator of the API";
+        /// The next page of a list is at another place than the list.
+        NextElsewhere { host: String } => "openapi_next_elsewhere", PeerMisbehaved, Never,
+            "{host} says that the next page is at another path, which the tool does not follow",
+            "ask with arguments that narrow the list, or page it with the arguments of the API";
     }
 }

@@ -15,6 +15,7 @@
 //! # Ok::<(), scion_domain::config::ConfigProblems>(())
 //! ```
 
+mod curation;
 mod document;
 mod fields;
 mod json;
@@ -31,6 +32,8 @@ use std::rc::Rc;
 
 use scion_domain::config::{ConfigProblems, ConfigRefusal, RunnerConfig};
 use scion_domain::json::Json;
+
+pub use curation::{curation, curation_file};
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;

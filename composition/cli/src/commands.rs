@@ -7,7 +7,7 @@ use scion::sink::{Access, OpenSink, SinkFactory, SinkRegistry, SinkRequest};
 use scion_domain::command::CommandRefusal;
 
 use crate::output::{Refused, tell};
-use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, place, query, release, status, usage};
+use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, place, query, release, serve, status, usage};
 
 /// What a command ends with: an exit code, or the reason there is no result.
 pub(crate) type Outcome = Result<u8, Refused>;
@@ -20,7 +20,7 @@ Exit codes:
 
 All commands may run while connector-sync works on the same state.";
 
-/// Asks and looks after the graph that connector-sync fills.
+/// Asks and looks after the graph that connector-sync fills, and serves APIs.
 #[derive(Debug, Parser)]
 #[command(name = "scion", version, after_help = AFTER, subcommand_required = true, arg_required_else_help = true)]
 struct ScionArgs {
@@ -42,6 +42,9 @@ enum Command {
     /// Let a held stream go on, accepting the tool's new contract.
     #[command(next_line_help = true)]
     Release(ReleaseArgs),
+    /// Serve an HTTP API that an OpenAPI document describes.
+    #[command(next_line_help = true, after_help = serve::AFTER)]
+    Serve(serve::ServeArgs),
     /// Say what a code in `error[code]` means and what to do.
     #[command(next_line_help = true)]
     Explain(ExplainArgs),
@@ -166,6 +169,7 @@ pub(crate) fn main(sinks: &SinkRegistry) -> u8 {
             Command::Status(args) => status::main(args, sinks).await,
             Command::Doctor(args) => doctor::main(args, sinks).await,
             Command::Release(args) => release::main(args, sinks).await,
+            Command::Serve(args) => serve::main(args).await,
             Command::Explain(args) => explain::main(&args.code),
         }
     });

@@ -17,6 +17,7 @@ mod panics;
 mod place;
 mod query;
 mod release;
+mod serve;
 mod status;
 mod sync;
 mod table;

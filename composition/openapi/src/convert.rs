@@ -12,13 +12,13 @@ use scion_domain::tool_surface::{Verb, operation_hints};
 use crate::body::{self, Schema, StatedBody};
 use crate::document::{self, Dialect};
 use crate::limits::Limits;
-use crate::model::{ApiModel, BodyKind, Operation, Parameter, TextForm};
+use crate::model::{ApiModel, BodyKind, ListShape, Operation, Parameter, TextForm};
 use crate::names::{Named, Nameless, name_all};
 use crate::parameters::{self, Parameters};
 use crate::refs::Refs;
 use crate::report::{ConversionReport, RefusedOperation};
 use crate::schema::{Closed, Usage, close, escaped};
-use crate::{paging, responses, security, servers, text};
+use crate::{paging, records, responses, security, servers, text};
 
 const METHODS: [(&str, Method); 6] = [
     ("get", Method::GET),
@@ -183,6 +183,7 @@ impl<'d> Converter<'d> {
             None => None,
         };
         let answer = responses::read(self.refs, self.dialect, members);
+        let stated_answer = answer.schema;
         let output = answer.schema.map(|schema| self.close(schema, Usage::Output, self.parts));
         let output = match output {
             Some(Ok(closed)) => closed,
@@ -193,9 +194,17 @@ impl<'d> Converter<'d> {
             None => None,
         };
         let reading = found.method == "GET";
-        let paging = output.as_ref().filter(|_| reading).and_then(|closed| {
-            let stated: Vec<Parameter> = parameters.stated.iter().map(|stated| stated.parameter.clone()).collect();
-            paging::detect(&stated, &closed.schema, answer.link_header)
+        let stated: Vec<Parameter> = parameters.stated.iter().map(|stated| stated.parameter.clone()).collect();
+        let written = output.as_ref().filter(|_| reading).map(|closed| &closed.schema);
+        let paging = written.and_then(|schema| paging::detect(&stated, schema, answer.link_header));
+        let records = match &paging {
+            Some(paging) => Some(paging.items_path.clone()),
+            None => written.and_then(|schema| paging::records(schema, target.path)),
+        };
+        let list = records.map(|path| ListShape {
+            record_type: records::type_name(self.refs, stated_answer, &path, target.path),
+            walkable: paging.is_some() || !paging::has_pages(&stated),
+            path,
         });
         let (output_schema, output_wrapped) = match output {
             Some(closed) => {
@@ -238,6 +247,8 @@ impl<'d> Converter<'d> {
             servers: if own.is_empty() { servers::of(found.shared) } else { own },
             security: security::requirements(members.get("security").or_else(|| self.document.get("security"))),
             paging,
+            list,
+            answers_html: answer.html,
             links: answer.links,
             texts,
             name: named.name,

@@ -72,6 +72,10 @@ pub struct Operation {
     pub security: Vec<SecurityRequirement>,
     /// How its answer is paged, where that can be told. Parameter names are those on the wire.
     pub paging: Option<WalkOptions>,
+    /// Where the records of a reading operation are in its answer, where that can be told.
+    pub list: Option<ListShape>,
+    /// Whether the document says that a good answer is a web page.
+    pub answers_html: bool,
     /// Where its answer leads.
     pub links: Vec<OperationLink>,
     /// The places of texts that stand for something else, as pointers into the input schema.
@@ -91,6 +95,17 @@ impl Operation {
             meta: JsonObject::new(),
         }
     }
+}
+
+/// The records in the answer of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListShape {
+    /// Dotted path to the list; empty when the answer is the list itself.
+    pub path: String,
+    /// What one record is called: the name of its schema, or what the path of the operation says.
+    pub record_type: String,
+    /// Whether a walk over its pages reads all of it: its paging was told, or nothing says that it has pages.
+    pub walkable: bool,
 }
 
 /// What a text in an argument stands for.

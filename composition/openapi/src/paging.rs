@@ -42,11 +42,7 @@ const LISTS: [&str; 9] = ["items", "data", "results", "value", "records", "entri
 /// The paging of a reading operation whose answer (a written-out output schema, not wrapped) is a list or has one.
 pub(crate) fn detect(parameters: &[Parameter], answer: &Json, link_header: bool) -> Option<WalkOptions> {
     let items_path = items(answer)?;
-    let query = |names: &[&str]| {
-        let named =
-            |parameter: &&Parameter, name: &str| parameter.place == Place::Query && snake_case(&parameter.name) == name;
-        names.iter().find_map(|name| parameters.iter().find(|parameter| named(parameter, name)))
-    };
+    let query = |names: &[&str]| query(parameters, names);
     let size = query(&SIZE).map(|parameter| parameter.name.clone());
     let base = WalkOptions { items_path, ..WalkOptions::default() };
     if link_header {
@@ -80,6 +76,41 @@ pub(crate) fn detect(parameters: &[Parameter], answer: &Json, link_header: bool)
         });
     }
     None
+}
+
+fn query<'p>(parameters: &'p [Parameter], names: &[&str]) -> Option<&'p Parameter> {
+    let named =
+        |parameter: &&Parameter, name: &str| parameter.place == Place::Query && snake_case(&parameter.name) == name;
+    names.iter().find_map(|name| parameters.iter().find(|parameter| named(parameter, name)))
+}
+
+/// Whether a parameter says that there are pages, although how they follow each other cannot be told.
+pub(crate) fn has_pages(parameters: &[Parameter]) -> bool {
+    [&PAGE[..], &OFFSET, &CURSOR].iter().any(|names| query(parameters, names).is_some())
+}
+
+/// Where the records of an answer without pages are. Without pages, a lone list in an object may be a member of one record; it
+/// counts only when its name is a usual one, or that of the collection the path ends with.
+pub(crate) fn records(answer: &Json, path: &str) -> Option<String> {
+    let found = items(answer)?;
+    let last = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+    let usual = found.is_empty() || LISTS.contains(&found.as_str()) || snake_case(&found) == snake_case(last);
+    (usual && !last.starts_with('{')).then_some(found)
+}
+
+/// The parameter with the page number.
+pub(crate) fn page_parameter(parameters: &[Parameter]) -> Option<&Parameter> {
+    query(parameters, &PAGE)
+}
+
+/// The parameter with the offset.
+pub(crate) fn offset_parameter(parameters: &[Parameter]) -> Option<&Parameter> {
+    query(parameters, &OFFSET)
+}
+
+/// The parameter with the page size.
+pub(crate) fn size_parameter(parameters: &[Parameter]) -> Option<&Parameter> {
+    query(parameters, &SIZE)
 }
 
 fn properties(schema: &Json) -> Option<&JsonObject> {

@@ -1,6 +1,8 @@
 //! A request from an operation and the arguments of a call.
 
 mod body;
+mod check;
+mod next_page;
 mod restore;
 mod style;
 
@@ -9,6 +11,8 @@ use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::openapi::PlanRefusal;
 
 use crate::model::{Operation, ParameterForm, Place, Style};
+pub use check::check_arguments;
+pub use next_page::{next_page_of, next_page_query};
 use restore::Restorer;
 use style::{Parts, encoded};
 

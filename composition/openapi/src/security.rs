@@ -2,6 +2,7 @@
 //! values are never part of a model.
 
 use scion_domain::auth::{ApiKey, AuthDeclaration, Basic, Bearer, ClientCredentials, Pkce, RefreshToken};
+use scion_domain::credential::SecretRef;
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::openapi::SetupRefusal;
 
@@ -72,19 +73,41 @@ impl SecurityScheme {
     /// The declaration of this scheme. Secrets come from environment variables whose names begin with `prefix`: see
     /// [`SecurityScheme::secrets`]. OAuth schemes need the `client_id` the operator registered.
     pub fn declare(&self, prefix: &str, client_id: Option<&str>) -> Result<AuthDeclaration, SetupRefusal> {
-        let refuse = |what| SetupRefusal::Scheme { scheme: crate::text::shortened(&self.name, 64), what };
+        let names = self.secrets(prefix).into_iter();
+        let references: Vec<SecretRef> = names.map(|name| SecretRef::Env { name }).collect();
+        self.declare_from(&references, client_id, &[])
+    }
+
+    /// The declaration of this scheme with its secrets behind these references, in the order of [`SecurityScheme::secrets`], and with
+    /// the scopes that are asked for where the scheme asks for any.
+    pub fn declare_from(
+        &self,
+        references: &[SecretRef],
+        client_id: Option<&str>,
+        scopes: &[String],
+    ) -> Result<AuthDeclaration, SetupRefusal> {
+        let shown = || crate::text::shortened(&self.name, 64);
+        let refuse = |what| SetupRefusal::Scheme { scheme: shown(), what };
         let client = || client_id.filter(|id| !id.is_empty()).ok_or_else(|| refuse("needs a client id"));
-        let secret = |index: usize| self.secrets(prefix).into_iter().nth(index).unwrap_or_default();
+        if let SchemeKind::Unsupported { what } = &self.kind {
+            return Err(refuse(what));
+        }
+        let secrets = self.kind.secret_names();
+        if references.len() != secrets.len() {
+            return Err(SetupRefusal::AuthReferences { scheme: shown(), secrets: counted(secrets) });
+        }
+        let reference = |index: usize| references.get(index).map(SecretRef::to_string).unwrap_or_default();
+        let scope = scopes.join(" ");
         let declaration: AuthDeclaration = match &self.kind {
-            SchemeKind::HeaderKey { name } => ApiKey::header(name).env(&secret(0)).into(),
-            SchemeKind::QueryKey { name } => ApiKey::query(name).env(&secret(0)).into(),
-            SchemeKind::Basic => Basic::user_reference(&format!("env://{}", secret(0))).env(&secret(1)).into(),
-            SchemeKind::Bearer => Bearer::env(&secret(0)).into(),
+            SchemeKind::HeaderKey { name } => ApiKey::header(name).reference(&reference(0)).into(),
+            SchemeKind::QueryKey { name } => ApiKey::query(name).reference(&reference(0)).into(),
+            SchemeKind::Basic => Basic::user_reference(&reference(0)).reference(&reference(1)).into(),
+            SchemeKind::Bearer => Bearer::reference(&reference(0)).into(),
             SchemeKind::ClientCredentials { token_url, .. } => {
-                ClientCredentials::token_url(token_url, client()?).env(&secret(0)).into()
+                ClientCredentials::token_url(token_url, client()?).reference(&reference(0)).scope(&scope).into()
             }
             SchemeKind::AuthorizationCode { token_url, .. } => {
-                RefreshToken::token_url(token_url, client()?).env(&secret(0)).into()
+                RefreshToken::token_url(token_url, client()?).reference(&reference(0)).into()
             }
             SchemeKind::OpenIdConnect { issuer } => {
                 let account = snake_case(&self.name);
@@ -96,6 +119,32 @@ impl SecurityScheme {
         Ok(declaration)
     }
 
+    /// Whether an operator has to give the client id that was registered.
+    pub const fn needs_client_id(&self) -> bool {
+        matches!(
+            self.kind,
+            SchemeKind::ClientCredentials { .. }
+                | SchemeKind::AuthorizationCode { .. }
+                | SchemeKind::OpenIdConnect { .. }
+        )
+    }
+
+    /// What it is, in a few words.
+    pub fn described(&self) -> String {
+        match &self.kind {
+            SchemeKind::HeaderKey { name } => format!("a key in the header field {}", crate::text::shortened(name, 64)),
+            SchemeKind::QueryKey { name } => {
+                format!("a key in the query parameter {}", crate::text::shortened(name, 64))
+            }
+            SchemeKind::Basic => "a name and a password".to_owned(),
+            SchemeKind::Bearer => "a bearer token".to_owned(),
+            SchemeKind::ClientCredentials { .. } => "OAuth 2 client credentials".to_owned(),
+            SchemeKind::AuthorizationCode { .. } => "an OAuth 2 refresh token".to_owned(),
+            SchemeKind::OpenIdConnect { .. } => "OpenID Connect".to_owned(),
+            SchemeKind::Unsupported { what } => format!("not supported: it {what}"),
+        }
+    }
+
     /// The names of the environment variables the operator supplies.
     pub fn secrets(&self, prefix: &str) -> Vec<String> {
         let words = [prefix, self.name.as_str()].map(snake_case).join("_").trim_matches('_').to_ascii_uppercase();
@@ -103,15 +152,30 @@ impl SecurityScheme {
             Some(first) if first.is_ascii_alphabetic() => words.chars().take(96).collect(),
             _ => format!("API_{}", words.chars().take(96).collect::<String>()),
         };
-        let ends: &[&str] = match &self.kind {
-            SchemeKind::HeaderKey { .. } | SchemeKind::QueryKey { .. } => &["KEY"],
-            SchemeKind::Basic => &["USERNAME", "PASSWORD"],
-            SchemeKind::Bearer => &["TOKEN"],
-            SchemeKind::ClientCredentials { .. } => &["CLIENT_SECRET"],
-            SchemeKind::AuthorizationCode { .. } => &["REFRESH_TOKEN"],
-            SchemeKind::OpenIdConnect { .. } | SchemeKind::Unsupported { .. } => &[],
-        };
-        ends.iter().map(|end| format!("{base}_{end}")).collect()
+        self.kind.secret_names().iter().map(|end| format!("{base}_{end}")).collect()
+    }
+}
+
+impl SchemeKind {
+    /// What its secrets are called.
+    const fn secret_names(&self) -> &'static [&'static str] {
+        match self {
+            Self::HeaderKey { .. } | Self::QueryKey { .. } => &["KEY"],
+            Self::Basic => &["USERNAME", "PASSWORD"],
+            Self::Bearer => &["TOKEN"],
+            Self::ClientCredentials { .. } => &["CLIENT_SECRET"],
+            Self::AuthorizationCode { .. } => &["REFRESH_TOKEN"],
+            Self::OpenIdConnect { .. } | Self::Unsupported { .. } => &[],
+        }
+    }
+}
+
+fn counted(names: &[&str]) -> String {
+    let plain: Vec<String> = names.iter().map(|name| name.replace('_', " ").to_ascii_lowercase()).collect();
+    match plain.as_slice() {
+        [] => "no secret".to_owned(),
+        [one] => format!("one reference, of its {one}"),
+        many => format!("{} references, of its {}", many.len(), many.join(" and its ")),
     }
 }
 

@@ -51,6 +51,20 @@ impl ServerTemplate {
     }
 }
 
+/// The address of an API: the first server of its document, with its variables filled in. [`SetupRefusal::NoServer`] and
+/// [`SetupRefusal::RelativeServer`] when the document alone does not say it.
+pub fn base_url(servers: &[ServerTemplate], values: &BTreeMap<String, String>) -> Result<String, SetupRefusal> {
+    let first = servers.first().ok_or(SetupRefusal::NoServer)?;
+    if let Some(name) = values.keys().find(|name| !first.variables.contains_key(*name)) {
+        return Err(SetupRefusal::Variable { name: crate::text::shortened(name, 64) });
+    }
+    let url = first.fill(values)?;
+    let whole = url.split_once("://").is_some_and(|(scheme, rest)| {
+        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && !rest.is_empty()
+    });
+    if whole { Ok(url) } else { Err(SetupRefusal::RelativeServer { url: crate::text::shortened(&url, 200) }) }
+}
+
 pub(crate) fn read(list: Option<&Json>) -> Vec<ServerTemplate> {
     list.and_then(Json::as_array).unwrap_or_default().iter().take(64).filter_map(one).collect()
 }

@@ -7,6 +7,7 @@
 //! - [`domain`] and [`ports`]: models, refusals, and the traits an embedder implements;
 //! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
 //! - [`http`](mod@http): calls to vendor APIs through the governed client;
+//! - [`openapi`](mod@openapi): connectors from descriptions of HTTP APIs;
 //! - [`content`]: content folders found by convention;
 //! - [`sync`]: from a connector's sources to a durable graph;
 //! - [`sink`]: durable graphs by name;
@@ -20,6 +21,8 @@ pub mod content;
 pub mod http;
 #[cfg(feature = "http")]
 mod machine;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod outbound;
 #[cfg(feature = "mcp-server")]
 mod run;

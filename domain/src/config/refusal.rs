@@ -48,6 +48,12 @@ refusals! {
         /// A key nobody knows.
         UnknownKey { hint: String } => "config_unknown_key", CallerMistake, Never,
             "unknown key; {hint}", "correct or remove it";
+        /// A name that what the file is about does not have.
+        UnknownName { what: &'static str, hint: String } => "config_unknown_name", CallerMistake, Never,
+            "there is no {what} of this name; {hint}", "correct or remove it";
+        /// Something that cannot be, whatever its value.
+        NotPossible { what: &'static str } => "config_not_possible", CallerMistake, Never,
+            "{what}", "change or remove it";
         /// A key that must be there.
         MissingKey { key: &'static str } => "config_missing_key", CallerMistake, Never,
             "`{key}` is missing", "add it";

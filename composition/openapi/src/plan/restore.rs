@@ -84,7 +84,7 @@ impl Restorer<'_> {
 }
 
 /// Whether a value may be of a branch, as far as its own level tells.
-fn fits(value: &Json, schema: &Json) -> bool {
+pub(super) fn fits(value: &Json, schema: &Json) -> bool {
     let of_type = |kind: &str| match value {
         Json::Null => kind == "null",
         Json::Bool(_) => kind == "boolean",
