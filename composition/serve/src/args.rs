@@ -51,7 +51,7 @@ impl Args {
         self.0.get(name).map(|_| self.integer(name)).transpose()
     }
 
-    pub(crate) const fn members(&self) -> &JsonObject {
+    pub const fn members(&self) -> &JsonObject {
         &self.0
     }
 

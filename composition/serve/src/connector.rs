@@ -8,7 +8,7 @@ use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
-use scion_domain::tool_surface::ToolVersion;
+use scion_domain::tool_surface::{ToolVersion, read_manifest, untyped_tools};
 
 use crate::answer::Output;
 use crate::changes::ChangeNotifier;
@@ -16,7 +16,7 @@ use crate::confirm::Asks;
 use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
-use crate::operation_tools::OperationSet;
+use crate::operation_tools::{self, OperationSet};
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
 use crate::{
@@ -40,6 +40,7 @@ impl Connector {
             instructions: None,
             tools: Vec::new(),
             operations: Vec::new(),
+            manifest: None,
             additional: Vec::new(),
             sources: Vec::new(),
             mappings: Vec::new(),
@@ -58,6 +59,7 @@ pub struct ConnectorBuilder {
     instructions: Option<String>,
     tools: Vec<Tool>,
     operations: Vec<OperationSet>,
+    manifest: Option<Json>,
     additional: Vec<Tool>,
     sources: Vec<(String, Source)>,
     mappings: Vec<(String, Mapping)>,
@@ -100,6 +102,14 @@ impl ConnectorBuilder {
     #[must_use]
     pub fn bound_operations(mut self, prefix: Option<&str>, operations: Vec<BoundOperation>) -> Self {
         self.operations.push(OperationSet { prefix: prefix.map(str::to_owned), operations });
+        self
+    }
+
+    /// The operation manifest: what the API's own description says about operations, by their names. It goes before what
+    /// the operations say themselves. Its form is in `docs/src/tools.md`.
+    #[must_use]
+    pub fn manifest(mut self, manifest: Json) -> Self {
+        self.manifest = Some(manifest);
         self
     }
 
@@ -154,9 +164,11 @@ impl ConnectorBuilder {
 
     /// Checks everything and gives the surface to serve. The first fault is the refusal; nothing is repaired or left out.
     pub fn build(mut self) -> Result<ServedSurface, ConnectorRefusal> {
-        for set in std::mem::take(&mut self.operations) {
-            self.tools.extend(set.into_tools(&self.identity.name)?);
-        }
+        let manifest = self.manifest.as_ref().map(read_manifest).transpose().map_err(operation_tools::refuse)?;
+        let sets = std::mem::take(&mut self.operations);
+        let operations = operation_tools::of_sets(sets, &self.identity.name, &manifest.unwrap_or_default())?;
+        let untyped = untyped_tools(&operations.described).into_iter().map(ToString::to_string).collect();
+        self.tools.extend(operations.tools);
         self.tools.append(&mut self.additional);
         let connector =
             ConnectorName::parse(&self.identity.name).map_err(|refusal| ConnectorRefusal::Name { refusal })?;
@@ -209,7 +221,9 @@ impl ConnectorBuilder {
                 handler,
             })
             .collect();
-        Ok(ServedSurface::new(identity, connector, tools, resources, content, self.notifier))
+        let mut surface = ServedSurface::new(identity, connector, tools, resources, content, self.notifier);
+        surface.untyped = untyped;
+        Ok(surface)
     }
 
     fn resources(&self, connector: &ConnectorName) -> Vec<ServedResource> {

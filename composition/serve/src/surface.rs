@@ -31,6 +31,7 @@ pub struct ServedSurface {
     content: Arc<ContentState>,
     notifier: ChangeNotifier,
     calls: Arc<CallRuntime>,
+    pub(crate) untyped: Vec<String>,
 }
 
 pub(crate) struct ServedTool {
@@ -57,7 +58,8 @@ impl ServedSurface {
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
         let calls = Arc::new(CallRuntime::new(connector.clone(), CallGovernance::default()));
-        Self { identity, connector, tools, by_name, resources, content: Arc::new(content), notifier, calls }
+        let (content, untyped) = (Arc::new(content), Vec::new());
+        Self { identity, connector, tools, by_name, resources, content, notifier, calls, untyped }
     }
 
     /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
@@ -65,6 +67,11 @@ impl ServedSurface {
     pub fn governed_by(mut self, governance: CallGovernance) -> Self {
         self.calls = Arc::new(CallRuntime::new(self.connector.clone(), governance));
         self
+    }
+
+    /// The operation tools that take one `params_json` and nothing typed: a debt of their author (R026).
+    pub fn untyped_tools(&self) -> &[String] {
+        &self.untyped
     }
 
     /// The one declared name.
