@@ -166,6 +166,9 @@ refusals! {
         /// The state of a repeated call was not made for it, was used already, or is too old.
         RequestState => "surface_request_state", CallerMistake, Never,
             "the state of the repeated call does not belong to it", "make the call again without a state";
+        /// The tool needs something of its client that the client did not declare, such as `elicitation`.
+        ClientCapability { capability: &'static str } => "surface_client_capability", CallerMistake, Never,
+            "this needs a client that declares {capability}", "use a client that does";
         /// The surface cannot be listed or read now.
         Unavailable { what: &'static str } => "surface_unavailable", Unavailable, Later,
             "{what} is not available now", "try again later";

@@ -23,9 +23,19 @@ pub(crate) fn protocol(refusal: &SurfaceRefusal) -> ErrorData {
         | SurfaceRefusal::UnknownPrompt { .. }
         | SurfaceRefusal::PromptArguments { .. } => ErrorCode::INVALID_PARAMS,
         SurfaceRefusal::UnknownResource { .. } => ErrorCode::RESOURCE_NOT_FOUND,
+        SurfaceRefusal::ClientCapability { .. } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    ErrorData::new(code, refusal.to_string(), Some(serde_json::json!({ "code": refusal.code() })))
+    let mut data = serde_json::json!({ "code": refusal.code() });
+    match refusal {
+        // The URI as it was asked for, bounded by the surface (SEP-2164).
+        SurfaceRefusal::UnknownResource { uri } => data["uri"] = uri.as_str().into(),
+        SurfaceRefusal::ClientCapability { capability } => {
+            data["requiredCapabilities"] = serde_json::json!({ *capability: {} });
+        }
+        _ => {}
+    }
+    ErrorData::new(code, refusal.to_string(), Some(data))
 }
 
 /// The answer to a request the client has given up; nobody reads it.

@@ -18,6 +18,7 @@ use scion_domain::mcp::{
     ResourceTemplate, ToolCall, ToolDescription,
 };
 use scion_domain::surface::{CallScope, ConnectorRefusal, SurfaceIdentity, SurfaceRefusal};
+use scion_local::SystemEntropy;
 use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 use scion_serve::{Connector, ServedSurface};
 
@@ -25,6 +26,7 @@ use scion_serve::{Connector, ServedSurface};
 #[derive(Debug)]
 pub struct RunnerSurface {
     declared: ServedSurface,
+    questions: questions::Questions,
 }
 
 impl RunnerSurface {
@@ -36,7 +38,7 @@ impl RunnerSurface {
         for tool in tools::declared() {
             connector = connector.tool(tool);
         }
-        Ok(Self { declared: connector.build()? })
+        Ok(Self { declared: connector.build()?, questions: questions::Questions::new(&SystemEntropy) })
     }
 }
 
@@ -60,9 +62,9 @@ impl ToolSurface for RunnerSurface {
         call: ToolCall,
     ) -> Result<CallOutcome, SurfaceRefusal> {
         if let Some(outcome) = tools::call(channel.as_ref(), &call).await {
-            return Ok(outcome);
+            return outcome;
         }
-        if let Some(outcome) = questions::call(channel.as_ref(), &call).await {
+        if let Some(outcome) = self.questions.call(channel.as_ref(), &call).await {
             return outcome;
         }
         self.declared.call_tool(scope, channel, call).await

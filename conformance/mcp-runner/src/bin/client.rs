@@ -77,8 +77,10 @@ async fn run(url: &str) -> Result<(), Box<dyn Refusal>> {
     let target = EndpointTarget::Url { url: url.to_owned(), bearer_token: String::new(), client_credentials: None };
     let session = client.connect(&EndpointSpec { target, timeout: Duration::from_secs(10) }).await.map_err(boxed)?;
     let worked = async {
-        for tool in session.list_tools().await? {
-            session.call_tool(&ToolCall { arguments: arguments(&tool), tool: tool.name }).await?;
+        let tools = session.list_tools().await?;
+        let calls = asked(&context).unwrap_or_else(|| tools.into_iter().map(call_of).collect());
+        for call in calls {
+            session.call_tool(&call).await?;
         }
         Ok(())
     }
@@ -114,6 +116,20 @@ fn identity(context: &Value) -> McpClientIdentity {
         registered: text("client_id").map(|id| RegisteredClient { id, secret: secret("client_secret") }),
         metadata_url: AuthUrl::parse("metadata_url", METADATA_URL).ok(),
     })
+}
+
+/// The calls the scenario's context asks for.
+fn asked(context: &Value) -> Option<Vec<ToolCall>> {
+    let call = |call: &Value| {
+        let arguments =
+            call["arguments"].as_object()?.iter().map(|(name, value)| (name.clone(), Json::from(value.clone())));
+        Some(ToolCall { tool: call["name"].as_str()?.to_owned(), arguments: arguments.collect() })
+    };
+    context["toolCalls"].as_array()?.iter().map(call).collect()
+}
+
+fn call_of(tool: ToolDescription) -> ToolCall {
+    ToolCall { arguments: arguments(&tool), tool: tool.name }
 }
 
 /// A value for each property of a tool, by its type.

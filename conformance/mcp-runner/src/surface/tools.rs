@@ -6,6 +6,7 @@ use scion_domain::call::{CallOutcome, LogLevel, LogLine, ProgressNotice};
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::{Attachment, ResourceBody, ToolCall, ToolDescription, ToolHints, ToolResult};
 use scion_domain::refusals;
+use scion_domain::surface::SurfaceRefusal;
 use scion_ports::CallChannel;
 use scion_serve::{Tool, ToolRefusal};
 
@@ -33,14 +34,47 @@ const PROMPT: &str = r#"{"type":"object","properties":{"prompt":{"type":"string"
 const WITH_DEFINITIONS: &str = r##"{
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
-    "$defs": {"address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
-    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}}
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"}
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
     "additionalProperties": false
 }"##;
+const WITH_HEADER: &str = r#"{
+    "type": "object",
+    "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+    "additionalProperties": false
+}"#;
 
 /// What a connector declares.
-pub(super) fn declared() -> [Tool; 2] {
+pub(super) fn declared() -> [Tool; 4] {
     [
+        Tool::read("test_trigger_tool_change").description("Announces that the tools changed.").handle(
+            |context, _| async move {
+                context.notifier.tools();
+                Ok::<_, ToolRefusal>(Json::from("Announced."))
+            },
+        ),
+        Tool::read("test_trigger_prompt_change").description("Announces that the prompts changed.").handle(
+            |context, _| async move {
+                context.notifier.prompts();
+                Ok::<_, ToolRefusal>(Json::from("Announced."))
+            },
+        ),
         Tool::read("test_simple_text")
             .description("Answers with a text.")
             .handle(|_, _| async { Ok::<_, ToolRefusal>(Json::from("This is a simple text response for testing.")) }),
@@ -62,6 +96,9 @@ pub(super) fn described() -> Vec<ToolDescription> {
         ("test_tool_with_progress", "Tells its progress three times.", none()),
         ("test_reconnection", "Takes its time, so that the stream can be resumed.", none()),
         ("test_sampling", "Would ask the client's model; refuses to.", schema(PROMPT)),
+        ("test_logging_tool", "Sends log lines to a client that asks for them.", none()),
+        ("test_missing_capability", "Needs a client that lends its model; no connector does.", none()),
+        ("test_header_parameter", "Takes an argument that HTTP clients repeat in a header.", schema(WITH_HEADER)),
         ("json_schema_2020_12_tool", "Has a schema with definitions.", schema(WITH_DEFINITIONS)),
     ]
     .into_iter()
@@ -88,7 +125,7 @@ pub(super) fn schema(text: &str) -> Json {
 }
 
 /// The answer of one of these tools; `None` for another tool.
-pub(super) async fn call(channel: &dyn CallChannel, call: &ToolCall) -> Option<CallOutcome> {
+pub(super) async fn call(channel: &dyn CallChannel, call: &ToolCall) -> Option<Result<CallOutcome, SurfaceRefusal>> {
     let result = match call.tool.as_str() {
         "test_image_content" => attached("A red pixel:", vec![media::picture()]),
         "test_audio_content" => attached("A short silence:", vec![media::sound()]),
@@ -103,7 +140,7 @@ pub(super) async fn call(channel: &dyn CallChannel, call: &ToolCall) -> Option<C
                 resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
             ],
         ),
-        "test_tool_with_logging" => {
+        "test_tool_with_logging" | "test_logging_tool" => {
             for (index, line) in
                 ["Tool execution started", "Tool processing data", "Tool execution completed"].iter().enumerate()
             {
@@ -126,10 +163,11 @@ pub(super) async fn call(channel: &dyn CallChannel, call: &ToolCall) -> Option<C
             text("Reconnection test completed.")
         }
         "test_sampling" => ToolResult::refused(&TestRefusal::NoSampling),
-        "json_schema_2020_12_tool" => text("Taken."),
+        "json_schema_2020_12_tool" | "test_header_parameter" => text("Taken."),
+        "test_missing_capability" => return Some(Err(SurfaceRefusal::ClientCapability { capability: "sampling" })),
         _ => return None,
     };
-    Some(result.into())
+    Some(Ok(result.into()))
 }
 
 async fn pause(index: usize) {

@@ -26,6 +26,8 @@ impl ClientMetadata<'_> {
     pub fn body(&self) -> String {
         let list = |words: &[&str]| Json::from(words.iter().map(|&word| Json::from(word)).collect::<Vec<_>>());
         let mut members = vec![
+            // A redirect to this machine is one of a native application.
+            ("application_type", Json::from("native")),
             ("client_name", Json::from(self.name)),
             ("redirect_uris", list(&[self.redirect_url])),
             ("grant_types", list(&["authorization_code", "refresh_token"])),
@@ -97,7 +99,7 @@ mod tests {
             ClientMetadata { name: "desk", redirect_url: "http://127.0.0.1:1/callback", method: None, scope: "a b" };
         assert_eq!(
             metadata.body(),
-            r#"{"client_name":"desk","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:1/callback"],"response_types":["code"],"scope":"a b","token_endpoint_auth_method":"none"}"#
+            r#"{"application_type":"native","client_name":"desk","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:1/callback"],"response_types":["code"],"scope":"a b","token_endpoint_auth_method":"none"}"#
         );
     }
 
