@@ -50,5 +50,8 @@ pub use scion_mcp_client as mcp_client;
 #[cfg(feature = "mcp-server")]
 pub use scion_mcp_server as mcp_server;
 
+#[cfg(feature = "telemetry")]
+pub use scion_telemetry as telemetry;
+
 #[cfg(feature = "mcp-server")]
 pub use run::{run_stdio, run_stdio_as};
