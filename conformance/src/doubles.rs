@@ -15,4 +15,5 @@ pub mod record_digests;
 pub mod sink;
 pub mod source_adapter;
 pub mod token_store;
+pub mod token_verifier;
 pub mod write_back_transport;

@@ -15,6 +15,7 @@ use scion_conformance::doubles::record_digests::{DigestFlaw, FlawedDigestStores}
 use scion_conformance::doubles::sink::{FlawedSinks, SinkFlaw};
 use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
 use scion_conformance::doubles::token_store::{FlawedTokenStores, TokenFlaw};
+use scion_conformance::doubles::token_verifier::{FlawedVerifiers, VerifierFlaw};
 use scion_conformance::doubles::write_back_transport::{FlawedTransports, WriteBackFlaw};
 use scion_conformance::report::Report;
 use scion_conformance::suites;
@@ -53,6 +54,7 @@ suite_test!(the_checkpoint_suite_finds_every_flaw, checkpoint_store, CheckpointF
 suite_test!(the_digest_suite_finds_every_flaw, record_digests, DigestFlaw, FlawedDigestStores);
 suite_test!(the_credential_suite_finds_every_flaw, credential_provider, CredentialFlaw, FlawedProviders::new);
 suite_test!(the_token_store_suite_finds_every_flaw, token_store, TokenFlaw, FlawedTokenStores::new);
+suite_test!(the_verifier_suite_finds_every_flaw, token_verifier, VerifierFlaw, FlawedVerifiers::new);
 suite_test!(the_jwt_suite_finds_every_flaw, jwt, JwtFlaw, FlawedJwt::new);
 suite_test!(the_access_suite_finds_every_flaw, access_check, AccessFlaw, FlawedChecks::new);
 suite_test!(the_source_suite_finds_every_flaw, source_adapter, SourceFlaw, FlawedSources::new);

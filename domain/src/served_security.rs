@@ -6,6 +6,7 @@
 
 mod answer;
 mod bearer;
+mod claims;
 mod profile;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use crate::json::JsonObject;
 use crate::refusals;
 
 pub use answer::{AccessDenied, SecurityAnswer, Unauthenticated};
-pub use bearer::{MAX_TOKEN_BYTES, bearer};
+pub use bearer::{MAX_TOKEN_BYTES, bearer, is_bearer_text};
 pub use profile::{ProtectedResource, ServedSecurityOverride, ServedSecurityProfile};
 
 /// A token that a verifier found good. What is in it came from the authority, not from the parameters of a call.

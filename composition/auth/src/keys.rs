@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use scion_domain::auth::{
-    AuthRefusal, ClaimRules, JwtAlgorithm, JwtRefusal, KeyCache, KeySet, KeyStep, UnverifiedJwt, check_claims,
+    AuthRefusal, AuthUrl, ClaimRules, JwtAlgorithm, JwtRefusal, KeyCache, KeySet, KeyStep, UnverifiedJwt, check_claims,
     check_times,
 };
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::secret::Secret;
-use scion_ports::{Clock, JwtVerifier, VerifyKey};
+use scion_domain::served_security::TokenRefusal;
+use scion_ports::{Clock, JwtVerifier, SignedTokens, VerifyKey};
 
 use crate::{Authority, IssuerMetadata};
 
@@ -34,8 +36,23 @@ struct State {
     failure: Option<AuthRefusal>,
 }
 
+/// Where the key set of an issuer is.
+enum Place {
+    Discovered(Arc<IssuerMetadata>),
+    Known { issuer: AuthUrl, keys: AuthUrl },
+}
+
+impl Place {
+    fn issuer(&self) -> &AuthUrl {
+        match self {
+            Self::Discovered(metadata) => metadata.issuer(),
+            Self::Known { issuer, .. } => issuer,
+        }
+    }
+}
+
 struct Inner {
-    metadata: Arc<IssuerMetadata>,
+    place: Place,
     authority: Authority,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
@@ -52,7 +69,7 @@ pub struct IssuerKeys {
 
 impl std::fmt::Debug for IssuerKeys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IssuerKeys").field("issuer", &self.inner.metadata).finish_non_exhaustive()
+        f.debug_struct("IssuerKeys").field("issuer", &self.issuer()).finish_non_exhaustive()
     }
 }
 
@@ -62,10 +79,14 @@ impl Inner {
     }
 
     async fn fetch(&self) -> Result<KeySet, AuthRefusal> {
-        let document = self.metadata.get().await?;
-        let authority = self.metadata.issuer().origin();
-        let missing = AuthRefusal::Malformed { authority: authority.clone(), what: "jwks_uri" };
-        let url = document.jwks.as_ref().ok_or(missing)?;
+        let (url, authority) = match &self.place {
+            Place::Known { keys, .. } => (keys.clone(), keys.origin()),
+            Place::Discovered(metadata) => {
+                let authority = metadata.issuer().origin();
+                let missing = AuthRefusal::Malformed { authority: authority.clone(), what: "jwks_uri" };
+                (metadata.get().await?.jwks.clone().ok_or(missing)?, authority)
+            }
+        };
         let body = self.authority.document(url.url()).await?;
         KeySet::read(&body).map_err(|what| AuthRefusal::Malformed { authority, what })
     }
@@ -79,13 +100,28 @@ impl IssuerKeys {
         clock: Arc<dyn Clock>,
         verifier: Arc<dyn JwtVerifier>,
     ) -> Self {
-        let inner = Inner { metadata, authority, clock, state: Mutex::default(), fetching: Arc::default() };
+        Self::over(Place::Discovered(metadata), authority, clock, verifier)
+    }
+
+    /// The keys of an issuer at a known address, without a discovery document; nothing is fetched yet.
+    pub fn at(
+        issuer: AuthUrl,
+        keys: AuthUrl,
+        authority: Authority,
+        clock: Arc<dyn Clock>,
+        verifier: Arc<dyn JwtVerifier>,
+    ) -> Self {
+        Self::over(Place::Known { issuer, keys }, authority, clock, verifier)
+    }
+
+    fn over(place: Place, authority: Authority, clock: Arc<dyn Clock>, verifier: Arc<dyn JwtVerifier>) -> Self {
+        let inner = Inner { place, authority, clock, state: Mutex::default(), fetching: Arc::default() };
         Self { inner: Arc::new(inner), verifier }
     }
 
     /// The issuer.
     pub fn issuer(&self) -> &str {
-        self.inner.metadata.issuer().as_text()
+        self.inner.place.issuer().as_text()
     }
 
     /// Checks signature, issuer, audience, nonce and times of a token; answers its claims.
@@ -173,9 +209,24 @@ impl IssuerKeys {
         }
         let state = self.inner.state();
         if step == KeyStep::Unavailable || !state.cache.usable(self.inner.clock.unix_millis()) {
-            let authority = self.inner.metadata.issuer().origin();
+            let authority = self.inner.place.issuer().origin();
             return Err(CheckRefusal::Issuer(state.failure.clone().unwrap_or(AuthRefusal::Unreachable { authority })));
         }
         Ok(keys)
+    }
+}
+
+#[async_trait]
+impl SignedTokens for IssuerKeys {
+    async fn claims(
+        &self,
+        token: &Secret<String>,
+        allowed: &[JwtAlgorithm],
+        rules: &ClaimRules,
+    ) -> Result<JsonObject, TokenRefusal> {
+        self.check(token, allowed, rules).await.map_err(|refusal| match refusal {
+            CheckRefusal::Token(refusal) => refusal.into(),
+            CheckRefusal::Issuer(_) => TokenRefusal::Unavailable,
+        })
     }
 }

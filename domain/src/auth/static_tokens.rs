@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use subtle::ConstantTimeEq as _;
+
 use super::AuthRefusal;
 use crate::json::{Json, JsonLimits, JsonNumber, parse_with};
 use crate::secret::Secret;
+use crate::served_security::is_bearer_text;
 
 /// One accepted token and who presents it.
 #[derive(Clone)]
@@ -57,7 +60,7 @@ impl StaticTokens {
     pub fn find(&self, presented: &str, now: f64) -> Option<&StaticToken> {
         let mut found = None;
         for entry in &self.0 {
-            if equal(entry.token.expose().as_bytes(), presented.as_bytes()) {
+            if bool::from(entry.token.expose().as_bytes().ct_eq(presented.as_bytes())) {
                 found = Some(entry);
             }
         }
@@ -65,14 +68,13 @@ impl StaticTokens {
     }
 }
 
-fn equal(left: &[u8], right: &[u8]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).fold(0u8, |differs, (l, r)| differs | (l ^ r)) == 0
-}
-
 fn read_entry(token: String, entry: &Json) -> Result<StaticToken, AuthRefusal> {
     let token = Secret::new(token);
     if !(32..=4096).contains(&token.expose().chars().count()) {
         return Err(refused("has a token that is not 32 to 4096 characters long"));
+    }
+    if !is_bearer_text(token.expose()) {
+        return Err(refused("has a token with characters that no client can send"));
     }
     if entry.as_object().is_none() {
         return Err(refused("has an entry that is not an object"));
@@ -137,6 +139,8 @@ mod tests {
         let text = format!(r#"{{"{key}":{{"client_id":"c","expires_at":5}}}}"#);
         let tokens = StaticTokens::read(&text).unwrap();
         assert_eq!(tokens.find(key, 5.0).unwrap().client_id, "c");
+        let blank = text.replace("0123", "01 3");
+        assert!(StaticTokens::read(&blank).is_err(), "no client could present it");
         assert!(tokens.find(key, 5.1).is_none() && tokens.find(&key[1..], 1.0).is_none());
     }
 }

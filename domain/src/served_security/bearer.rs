@@ -23,10 +23,14 @@ pub fn bearer(headers: &HeaderMap) -> Result<Secret<String>, Unauthenticated> {
         return Err(Unauthenticated::NoCredential);
     }
     let token = token.trim_start();
-    // The alphabet of `b64token`; static tokens keep to it too.
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=:".contains(&byte);
-    if token.is_empty() || token.len() > MAX_TOKEN_BYTES || !token.bytes().all(fits) {
+    if !is_bearer_text(token) {
         return Err(Unauthenticated::Invalid);
     }
     Ok(Secret::new(token.to_owned()))
+}
+
+/// Whether a text can be presented as a token: 1 byte to 16 KiB of the alphabet of `b64token`, and the colon.
+pub fn is_bearer_text(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=:".contains(&byte);
+    (1..=MAX_TOKEN_BYTES).contains(&text.len()) && text.bytes().all(fits)
 }
