@@ -46,6 +46,7 @@ pub mod privacy;
 pub mod proxy;
 pub mod pseudonym;
 pub mod query;
+pub mod rate_bucket;
 pub mod redaction;
 pub mod refusal;
 pub mod resource_descriptor;

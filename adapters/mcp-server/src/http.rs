@@ -7,6 +7,7 @@ mod accept;
 mod admission;
 mod answer;
 mod body;
+mod limiter;
 mod ready;
 mod router;
 mod sessions;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use scion_domain::listener::ListenerBoundary;
+use scion_domain::rate_bucket::RateLimit;
 use scion_domain::served_security::{ServedSecurityOverride, ServedSecurityProfile};
 use scion_domain::surface::TransportRefusal;
 use scion_domain::tool_surface::ListingPolicy;
@@ -64,6 +66,9 @@ pub struct HttpServeOptions {
     pub tls: Option<Arc<rustls::ServerConfig>>,
     /// Sessions of the handshake era at once; a further one is answered 503. 1024 unless set.
     pub max_sessions: usize,
+    /// How often one caller may ask; a request that comes sooner is answered −32000 with the time to wait. Ten a second and twenty
+    /// at once unless set; `None` for no limit. All callers count as one where nobody is asked who they are.
+    pub rate: Option<RateLimit>,
     /// Ends serving when it is cancelled.
     pub shutdown: CancellationToken,
 }
@@ -80,6 +85,7 @@ impl HttpServeOptions {
             policy: ListingPolicy::everything(),
             tls: None,
             max_sessions: 1024,
+            rate: Some(RateLimit::default()),
             shutdown: CancellationToken::new(),
         }
     }
@@ -90,6 +96,7 @@ pub(crate) struct Shared {
     pub(crate) options: HttpServeOptions,
     pub(crate) mcp: StreamableHttpService<Handler, LocalSessionManager>,
     pub(crate) sessions: sessions::Sessions,
+    pub(crate) limiter: Option<limiter::Limiter>,
 }
 
 /// Serves a surface on a bound listener until `options.shutdown` is cancelled; then requests under way get the boundary's time to end.
@@ -117,6 +124,7 @@ pub async fn serve_http(
         .with_cancellation_token(shutdown.child_token());
     let mcp = StreamableHttpService::new(handler, Arc::new(LocalSessionManager::default()), config);
     let sessions = sessions::Sessions::new(options.max_sessions);
-    accept::run(listener, Arc::new(Shared { options, mcp, sessions })).await;
+    let limiter = options.rate.map(limiter::Limiter::new);
+    accept::run(listener, Arc::new(Shared { options, mcp, sessions, limiter })).await;
     Ok(())
 }

@@ -50,6 +50,9 @@ pub(super) fn denied(id: &serde_json::Value) -> Answer {
 }
 
 pub(super) fn rpc_error(status: StatusCode, id: &serde_json::Value, code: i32, message: &str) -> Answer {
-    let body = serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
-    json(status, body.to_string())
+    rpc_failure(status, id, &serde_json::json!({ "code": code, "message": message }))
+}
+
+pub(super) fn rpc_failure(status: StatusCode, id: &serde_json::Value, error: &serde_json::Value) -> Answer {
+    json(status, serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string())
 }

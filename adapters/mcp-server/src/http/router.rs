@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, header};
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 use super::admission::{self, Caller, NotAdmitted};
 use super::answer::{self, Answer};
-use super::{Security, Shared, body, ready};
+use super::{Security, Shared, body, limiter, ready};
 
 /// Where the protocol is.
 pub(super) const MCP: &str = "/mcp";
@@ -170,6 +171,9 @@ async fn protocol(shared: &Shared, mut parts: http::request::Parts, body: Bytes,
             return answer::rpc_error(StatusCode::NOT_FOUND, &request_id(&body), -32600, "there is no such session");
         }
     }
+    if let Some(wait) = too_soon(shared, &parts.method, &body, &caller) {
+        return answer::rpc_failure(StatusCode::OK, &request_id(&body), &limiter::error(wait));
+    }
     match filter(&parts) {
         Ok(filter) => caller.filter = filter.map(Arc::new),
         Err(_) => caller.lists_nothing = true,
@@ -192,6 +196,22 @@ async fn protocol(shared: &Shared, mut parts: http::request::Parts, body: Bytes,
         shared.sessions.ended(&id);
     }
     answered
+}
+
+/// How long the caller has to wait before this message. Only requests are refused: the rest of a conversation under way goes on.
+fn too_soon(shared: &Shared, method: &Method, body: &[u8], caller: &Caller) -> Option<Duration> {
+    let limiter = shared.limiter.as_ref().filter(|_| method == Method::POST)?;
+    // Reading the message is left to the few that are refused.
+    limiter.take(caller.identity.as_ref()).err().filter(|_| is_request(body))
+}
+
+fn is_request(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        id: Option<serde::de::IgnoredAny>,
+        method: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<Head>(body).is_ok_and(|head| head.id.is_some() && head.method.is_some())
 }
 
 /// The id of a JSON-RPC request; null when there is none to read.

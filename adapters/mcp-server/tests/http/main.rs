@@ -4,6 +4,7 @@
 
 mod boundary;
 mod callers;
+mod limits;
 mod protocol;
 mod routes;
 mod wire;
