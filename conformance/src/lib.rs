@@ -18,6 +18,7 @@ pub mod report;
 pub mod scan;
 pub mod served_example;
 pub mod simulation;
+pub mod snapshot;
 pub mod suites;
 
 /// The file of the embedded graph below a state directory, as `connector-sync` lays it out.

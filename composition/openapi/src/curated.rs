@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolDescription;
+use scion_domain::openapi::PlanRefusal;
 
 use crate::model::Operation;
 use crate::report::ConversionReport;
@@ -83,6 +84,11 @@ pub enum NextPage {
 }
 
 impl CuratedOperation {
+    /// Holds the arguments of a call against the schema the tool shows: fixed arguments are not among them.
+    pub fn check(&self, given: &JsonObject) -> Result<(), PlanRefusal> {
+        crate::plan::check_against(&self.tool.input_schema, &self.operation, given)
+    }
+
     /// The arguments of a call with the defaults and the fixed ones, and without `next_page`, which is given apart.
     pub fn complete(&self, given: JsonObject) -> (JsonObject, Option<Json>) {
         arguments::complete(self, given)

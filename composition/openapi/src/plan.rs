@@ -11,6 +11,7 @@ use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::openapi::PlanRefusal;
 
 use crate::model::{Operation, ParameterForm, Place, Style};
+pub(crate) use check::check_against;
 pub use check::check_arguments;
 pub use next_page::{next_page_of, next_page_query};
 use restore::Restorer;

@@ -40,6 +40,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "jwks", run: targets::jwks },
     Target { name: "token_response", run: targets::token_response },
     Target { name: "openapi", run: targets::openapi },
+    Target { name: "curation", run: targets::curation },
+    Target { name: "next_page", run: targets::next_page },
     Target { name: "front_matter", run: targets::front_matter },
     Target { name: "prompt_file", run: targets::prompt_file },
     Target { name: "transport_profiles", run: targets::transport_profiles },

@@ -29,7 +29,7 @@ use scion_domain::time::{Timestamp, Watermark};
 pub use content::{front_matter, prompt_file};
 pub use egress::egress;
 pub use http::{link_header, problem, rate_headers};
-pub use openapi::openapi;
+pub use openapi::{curation, next_page, openapi};
 pub use outside::{graphql_response, payment_challenge};
 pub use query::sparql;
 pub use tokens::{jwks, jwt, token_response};

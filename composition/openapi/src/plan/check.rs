@@ -11,8 +11,12 @@ use crate::schema::escaped;
 /// Holds the arguments of a call against the input schema of an operation. Of a parameter that travels as text, a text that reads
 /// as its number or boolean is taken too, since it is written the same.
 pub fn check_arguments(operation: &Operation, arguments: &JsonObject) -> Result<(), PlanRefusal> {
-    let schema = operation.input_schema.as_object();
-    let properties = schema.and_then(|schema| schema.get("properties")).and_then(Json::as_object);
+    check_against(&operation.input_schema, operation, arguments)
+}
+
+/// The same for another schema of the operation, as a curation narrows it.
+pub(crate) fn check_against(schema: &Json, operation: &Operation, arguments: &JsonObject) -> Result<(), PlanRefusal> {
+    let properties = schema.get("properties").and_then(Json::as_object);
     for (name, value) in arguments {
         let schema = properties.and_then(|properties| properties.get(name)).ok_or(PlanRefusal::Unknown)?;
         // A silent `null` is an absent argument; whether it may be absent is seen when the request is made.

@@ -25,6 +25,7 @@ pub(super) struct Bound {
 
 impl Bound {
     pub(super) async fn call(&self, given: JsonObject) -> Result<Json, ToolRefusal> {
+        self.operation.check(&given)?;
         let (arguments, next) = self.operation.complete(given);
         check_arguments(&self.operation.operation, &arguments)?;
         let plan = request_plan(&self.operation.operation, &arguments)?;
