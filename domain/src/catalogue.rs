@@ -69,6 +69,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::surface::ArgumentRefusal::CATALOGUE,
         crate::surface::ToolFailure::CATALOGUE,
         crate::surface::ConnectorRefusal::CATALOGUE,
+        crate::surface::StartRefusal::CATALOGUE,
         crate::surface::TransportRefusal::CATALOGUE,
         crate::content::ContentRefusal::CATALOGUE,
         crate::seed_graph::SeedRefusal::CATALOGUE,

@@ -269,6 +269,27 @@ refusals! {
 }
 
 refusals! {
+    /// Why a connector's process does not come as far as serving.
+    pub enum StartRefusal {
+        /// Nobody says where the vendor's API is.
+        NoBaseUrl { variable: String } => "start_base_url_missing", CallerMistake, Never,
+            "the connector has no base URL of its own, and {variable} is not set", "set it to the API's https URL";
+        /// A rate that cannot be read.
+        Rate { variable: String } => "start_rate_invalid", CallerMistake, Never,
+            "{variable} is not a rate", "write a number and a unit, such as 10/s or 300/min";
+        /// A network transport without a way to know its callers.
+        NoCallers { needs: &'static str } => "start_callers_unknown", Denied, Never,
+            "a network transport needs {needs}", "set it, or serve on standard input and output";
+        /// A transport that this build does not carry.
+        Transport { transport: &'static str } => "start_transport_missing", CallerMistake, Never,
+            "this build does not serve {transport}", "use --transport stdio";
+        /// The listener cannot be opened.
+        Listen { host: String, port: u16, what: &'static str } => "start_listen_failed", CallerMistake, Never,
+            "cannot listen on {host} port {port}: {what}", "choose a free port and an address of this machine";
+    }
+}
+
+refusals! {
     /// Why a transport stopped serving.
     pub enum TransportRefusal {
         /// The peer's first messages are not an MCP opening.

@@ -58,10 +58,14 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let domain = words.domain.as_ref().map_or_else(|| type_name(&item.self_ty), LitStr::value);
     let mut faults: Option<syn::Error> = None;
     let mut bound = Vec::new();
+    let mut destroys = false;
     for member in &mut item.items {
         if let ImplItem::Fn(function) = member {
             match method::Method::take(function) {
-                Ok(Some(method)) => bound.push(method.bind(&domain)),
+                Ok(Some(method)) => {
+                    destroys |= method.destroys();
+                    bound.push(method.bind(&domain));
+                }
                 Ok(None) => {}
                 Err(fault) => match &mut faults {
                     Some(all) => all.combine(fault),
@@ -89,6 +93,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
 
         impl #generics ::scion::serve::Operations for #target #conditions {
             #prefix
+            const DESTROYS: bool = #destroys;
 
             fn operations(__api: ::std::sync::Arc<Self>) -> ::std::vec::Vec<::scion::serve::BoundOperation> {
                 let mut __all = ::std::vec::Vec::new();

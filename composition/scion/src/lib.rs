@@ -5,7 +5,8 @@
 //! feature each, the adapters that carry them out.
 //!
 //! - [`domain`] and [`ports`]: models, refusals, and the traits an embedder implements;
-//! - [`serve`]: from a connector declared in code to a surface, and [`run_stdio`] to serve it;
+//! - [`operations`](macro@operations) and [`connector!`]: a connector as its author writes it, and [`run`] to serve it;
+//! - [`serve`]: the same without macros, from tools written by hand to a surface, and [`run_stdio`] to serve it;
 //! - [`http`](mod@http): calls to vendor APIs through the governed client;
 //! - [`openapi`](mod@openapi): connectors from descriptions of HTTP APIs;
 //! - [`content`]: content folders found by convention;
@@ -18,23 +19,33 @@
 
 pub mod content;
 #[cfg(feature = "http")]
+mod declare;
+#[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "http")]
 mod machine;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod outbound;
+pub mod prelude;
 #[cfg(feature = "mcp-server")]
 mod run;
 pub mod sink;
+#[cfg(feature = "mcp-server")]
+#[doc(hidden)]
+pub mod usage;
 
 pub use outbound::EndpointExchange;
 pub use scion_domain as domain;
+pub use scion_domain::time::Timestamp;
 pub use scion_local as local;
-pub use scion_macros::embed_content;
+pub use scion_macros::{embed_content, model, operations};
 pub use scion_ports as ports;
 pub use scion_serve as serve;
-pub use scion_serve::identity;
+/// What an operation answers when it says no. `?` makes one of every declared refusal, those of the governed client included;
+/// no text of a vendor's error has a way in.
+pub use scion_serve::ToolRefusal as ApiError;
+pub use scion_serve::{Page, identity};
 pub use scion_sync as sync;
 
 #[cfg(feature = "http")]
@@ -53,5 +64,72 @@ pub use scion_mcp_server as mcp_server;
 #[cfg(feature = "telemetry")]
 pub use scion_telemetry as telemetry;
 
+#[cfg(feature = "http")]
+pub use declare::{Api, ConnectorDeclaration, NotStarted};
+#[cfg(all(feature = "http", feature = "mcp-server"))]
+pub use run::run;
 #[cfg(feature = "mcp-server")]
 pub use run::{run_stdio, run_stdio_as};
+
+/// Declares a connector: a function `connector()` with its [`ConnectorDeclaration`], and a `main` that serves it.
+///
+/// ```
+/// # struct GitHub { client: scion::http::GovernedClient }
+/// # impl scion::Api for GitHub {
+/// #     fn new(client: scion::http::GovernedClient) -> Self { Self { client } }
+/// # }
+/// # #[scion::operations(prefix = "github")]
+/// # impl GitHub {
+/// #     /// Lists nothing.
+/// #     #[operation(get = "/user/repos")]
+/// #     async fn list_repos(&self) -> Result<Vec<String>, scion::ApiError> {
+/// #         Ok(self.client.get("/user/repos").json().await?)
+/// #     }
+/// # }
+/// # mod server { use super::GitHub;
+/// scion::connector! {
+///     name: "github-mcp",                        // the one declared name; the version is the package's
+///     api: GitHub,                               // with #[scion::operations] and `impl scion::Api`
+///     auth: Bearer::env("GITHUB_TOKEN"),         // how the vendor knows us; names secrets, holds none
+///     base_url: "https://api.github.com",        // unless GITHUB_BASE_URL says otherwise
+///     rate_limit: per_second(10),                // unless GITHUB_RATE_LIMIT says otherwise
+/// }
+/// # }
+/// # let _ = server::connector();
+/// ```
+///
+/// `name` and `api` must be there. The other keys call the method of [`ConnectorDeclaration`] of the same name: `auth`, `base_url`,
+/// `rate_limit`, `title`, `instructions`, `client`, `configure`. `content: "content/"` puts that folder of the package into the
+/// binary ([`embed_content!`]) and serves it.
+#[cfg(all(feature = "http", feature = "mcp-server"))]
+#[macro_export]
+macro_rules! connector {
+    ($($declared:tt)*) => { $crate::__private::declare_connector! { $($declared)* } };
+}
+
+/// Declares a connector. This build of `scion` lacks a feature it needs.
+#[cfg(not(all(feature = "http", feature = "mcp-server")))]
+#[macro_export]
+macro_rules! connector {
+    ($($declared:tt)*) => {
+        ::core::compile_error!(
+            "`scion::connector!` serves over MCP and calls an API: enable the features `mcp-server` and `http` of the crate `scion`"
+        );
+    };
+}
+
+/// For the code that macros write.
+#[doc(hidden)]
+pub mod __private {
+    pub use scion_macros::declare_connector;
+    pub use scion_serve::__private::{schemars, serde};
+
+    /// What stands at hand in `connector!`.
+    pub mod words {
+        #[cfg(feature = "http")]
+        pub use crate::http::{
+            ApiKey, Basic, Bearer, ClientCredentials, NoAuth, Pkce, Rate, RefreshToken, SessionLogin, TokenExchange,
+            per_minute, per_second,
+        };
+    }
+}

@@ -1,5 +1,10 @@
 //! Running a connector's server process.
 
+#[cfg(feature = "http")]
+mod declared;
+#[cfg(feature = "http")]
+mod flags;
+
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,6 +13,9 @@ use scion_domain::refusal::Refusal;
 use scion_domain::surface::{CallerIdentity, TransportRefusal};
 use scion_mcp_server::ServeOptions;
 use scion_serve::ServedSurface;
+
+#[cfg(feature = "http")]
+pub use declared::run;
 
 /// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
 /// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.
@@ -21,7 +29,7 @@ pub fn run_stdio_as(caller: CallerIdentity, surface: ServedSurface) -> ExitCode 
 }
 
 fn serve(caller: Option<CallerIdentity>, surface: ServedSurface) -> ExitCode {
-    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
+    let Some(runtime) = runtime() else {
         return fail(&TransportRefusal::Broken);
     };
     let served = runtime.block_on(scion_mcp_server::serve_stdio_as(caller, Arc::new(surface), ServeOptions::default()));
@@ -30,8 +38,21 @@ fn serve(caller: Option<CallerIdentity>, surface: ServedSurface) -> ExitCode {
     served.map_or_else(|refusal| fail(&refusal), |()| ExitCode::SUCCESS)
 }
 
+fn runtime() -> Option<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().ok()
+}
+
 fn fail(refusal: &dyn Refusal) -> ExitCode {
+    told(refusal, 1)
+}
+
+/// Tells a refusal on standard error and gives the exit code.
+fn told(refusal: &dyn Refusal, code: u8) -> ExitCode {
+    tell(&format!("error[{}]: {refusal}\n  next: {}", refusal.code(), refusal.next_step()));
+    ExitCode::from(code)
+}
+
+fn tell(line: &str) {
     // If standard error is gone too, there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "error[{}]: {refusal}\n  next: {}", refusal.code(), refusal.next_step());
-    ExitCode::FAILURE
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -8,6 +8,16 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// The declared name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The package's version.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
     /// An identity; checked by [`ConnectorBuilder::build`](crate::ConnectorBuilder::build).
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into() }

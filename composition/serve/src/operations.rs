@@ -14,6 +14,10 @@ pub trait Operations: Send + Sync + 'static {
     /// What tool names begin with; `None` for the connector's own name without its `-mcp`, `-agent`, `-api` or `-server`.
     const PREFIX: Option<&'static str> = None;
 
+    /// Whether one of its operations says that it destroys something. The client of a declared connector allows destructive calls
+    /// only then; each of their tools asks a person first.
+    const DESTROYS: bool = false;
+
     /// Its operations, in the order their tools are listed in.
     fn operations(api: Arc<Self>) -> Vec<BoundOperation>
     where

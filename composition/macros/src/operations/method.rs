@@ -111,6 +111,11 @@ impl Method {
         Ok(())
     }
 
+    pub(super) fn destroys(&self) -> bool {
+        let deletes = self.said.verb.as_ref().is_some_and(|(verb, _)| verb == "delete");
+        self.said.destructive.unwrap_or(deletes)
+    }
+
     /// The statements that bind it.
     pub(super) fn bind(&self, domain: &str) -> TokenStream {
         let Self { ident, said, description, returns, conditions, .. } = self;
