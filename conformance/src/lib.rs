@@ -6,6 +6,7 @@
 //! - [`served_example`]: a server with exactly the tools and the declaration of the `declaration` vectors.
 //! - [`fixtures`]: small batches, packs and pages to test with.
 //! - [`scan`]: finds TLS checks that are switched off and clients beside the governed one in the source of connectors.
+//! - [`tool_snapshot`]: the tools of a connector as a file, so that none changes unannounced.
 //! - [`simulation`]: seeded runs of the sync use cases in virtual time.
 //!
 //! A suite takes a fixture that hands out fresh instances of your type and answers a [`report`] with one line per check. The
@@ -20,6 +21,7 @@ pub mod served_example;
 pub mod simulation;
 pub mod snapshot;
 pub mod suites;
+pub mod tool_snapshot;
 
 /// The file of the embedded graph below a state directory, as `connector-sync` lays it out.
 pub const STORE_FILE: &str = "graph.db";

@@ -33,6 +33,7 @@ mod refusal;
 mod request;
 mod response;
 mod runner;
+mod segment;
 mod send;
 
 pub use air_gap::AirGap;
@@ -50,5 +51,6 @@ pub use refusal::ClientRefusal;
 pub use request::Request;
 pub use response::Response;
 pub use runner::{RunFailure, Runner};
+pub use segment::segment;
 
 pub use scion_domain::http::{Rate, RateSnapshot, per_minute, per_second};

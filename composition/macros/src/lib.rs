@@ -32,7 +32,7 @@ use syn::parse_macro_input;
 /// | `skip` | it is no tool |
 ///
 /// `source` takes `record` and `id`, and where the types do not say it already: `name`, `cursor`, `title`, `text`, `class`, `path`
-/// (`= "…"`), `fields("…", …)` and `page_size = 100`.
+/// (`= "…"`), `fields("…", …)`, `page_size = 100` and `edge(name = "…", field = "…", record = "…", source = "…")`.
 ///
 /// # Arguments
 /// Any type that `serde` reads and `schemars` describes (`#[scion::model]` derives both); `Option<T>` is optional. A doc comment on

@@ -42,7 +42,7 @@ pub use scion_auth::{LoginPolicy, OutboundAuth, PkceAuthManager, with_caller_tok
 pub use scion_client::{
     AirGap, ClientBuilder, ClientPorts, ClientRefusal, Cursor, Envelope, GovernedClient, LinkHeader, NextUrl, Offset,
     Pacing, PageNumber, Paged, Rate, RateSnapshot, Request, Response, RunFailure, Runner, SafeCall, SinceId, pages,
-    per_minute, per_second,
+    per_minute, per_second, segment,
 };
 pub use scion_credentials::ResolverChain;
 pub use scion_domain::auth::{

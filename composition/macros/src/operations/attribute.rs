@@ -24,8 +24,8 @@ const WORDS: [&str; 14] = [
     "requires_actor",
     "skip",
 ];
-const SOURCE_WORDS: [&str; 10] =
-    ["record", "id", "name", "cursor", "title", "text", "class", "path", "fields", "page_size"];
+const SOURCE_WORDS: [&str; 11] =
+    ["record", "id", "name", "cursor", "title", "text", "class", "path", "fields", "edge", "page_size"];
 
 /// What an author says about an operation.
 #[derive(Default)]
@@ -131,6 +131,7 @@ fn source(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
                 let names = content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
                 more.extend(quote! { .fields(&[#names]) });
             }
+            "edge" => more.extend(edge(&inner)?),
             "page_size" => {
                 let size: LitInt = inner.value()?.parse()?;
                 if !(1..=1000).contains(&size.base10_parse::<u32>().unwrap_or(0)) {
@@ -150,4 +151,33 @@ fn source(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
         return Err(meta.error("a source needs the type of its records and the field that identifies one: `source(record = \"Repository\", id = \"id\")`"));
     };
     Ok(quote! { ::scion::serve::RecordSource::new(#record, #id) #more })
+}
+
+fn edge(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
+    const EDGE_WORDS: [&str; 4] = ["name", "field", "record", "source"];
+    let (mut name, mut field, mut record, mut source): (
+        Option<LitStr>,
+        Option<LitStr>,
+        Option<LitStr>,
+        Option<LitStr>,
+    ) = (None, None, None, None);
+    let message = "write `edge(name = \"asked_by\", field = \"person\", record = \"Person\", source = \"people\")`; the source may be left out";
+    if !meta.input.peek(syn::token::Paren) {
+        return Err(meta.error(message));
+    }
+    meta.parse_nested_meta(|inner| {
+        let word = inner.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let slot = match word.as_str() {
+            "name" => &mut name,
+            "field" => &mut field,
+            "record" => &mut record,
+            "source" => &mut source,
+            _ => return Err(inner.error(unknown("word", &word, &EDGE_WORDS))),
+        };
+        *slot = Some(inner.value()?.parse()?);
+        Ok(())
+    })?;
+    let (Some(name), Some(field), Some(record)) = (name, field, record) else { return Err(meta.error(message)) };
+    let to = source.map(|source| quote! { .to_source(#source) });
+    Ok(quote! { .edge(::scion::serve::Edge::new(#name, #field, #record) #to) })
 }

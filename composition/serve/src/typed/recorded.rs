@@ -3,7 +3,7 @@
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::pagination::ToolPage;
 
-use crate::{BoundOperation, Mapping, Source};
+use crate::{BoundOperation, Edge, Mapping, Source};
 
 /// Where lists stand in an answer that is no `Page`.
 const LISTS: [&str; 7] = ["items", "results", "data", "records", "entries", "nodes", "values"];
@@ -33,6 +33,7 @@ pub struct RecordSource {
     path: Option<String>,
     fields: Option<Vec<String>>,
     page_size: u32,
+    edges: Vec<Edge>,
 }
 
 impl RecordSource {
@@ -40,7 +41,7 @@ impl RecordSource {
     pub fn new(record: &str, id: &str) -> Self {
         let (record, id) = (record.to_owned(), id.to_owned());
         let (name, cursor, title, text, class, path, fields) = (None, None, None, None, None, None, None);
-        Self { record, id, name, cursor, title, text, class, path, fields, page_size: 100 }
+        Self { record, id, name, cursor, title, text, class, path, fields, page_size: 100, edges: Vec::new() }
     }
 
     /// The source's id; the operation's name without `list_` and the like unless set.
@@ -85,6 +86,12 @@ impl RecordSource {
         self
     }
 
+    /// An edge to the record that a reference field names.
+    pub fn edge(mut self, edge: Edge) -> Self {
+        self.edges.push(edge);
+        self
+    }
+
     /// How many records to ask for at once, where an argument takes it; 100 unless set.
     pub fn page_size(mut self, records: u32) -> Self {
         self.page_size = records;
@@ -119,6 +126,7 @@ impl RecordSource {
         let names: Vec<&str> = fields.iter().map(String::as_str).collect();
         let class = self.class.as_deref().unwrap_or(&self.record);
         source = source.mapping(Mapping::class(class).same_names(&names));
+        source = self.edges.iter().cloned().fold(source, Source::edge);
         self.paging(output, inputs, &find).into_iter().fold(source, |source, (key, value)| source.preset(&key, value))
     }
 
