@@ -202,11 +202,21 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
         "Tools",
         &[
             alias(
-                flag("tools", &["MCP_ENABLED_TOOLS"], "LIST", "Only these tools are served. Default: all."),
+                flag(
+                    "tools",
+                    &["MCP_ENABLED_TOOLS"],
+                    "LIST",
+                    "Only these tools are served. Default: all. Also: --toolsets.",
+                ),
                 "toolsets",
             ),
             alias(
-                flag("disabled-tools", &["MCP_DISABLED_TOOLS"], "LIST", "These tools are not served."),
+                flag(
+                    "disabled-tools",
+                    &["MCP_DISABLED_TOOLS"],
+                    "LIST",
+                    "These tools are not served. Also: --disabled-toolsets.",
+                ),
                 "disabled-toolsets",
             ),
         ],
@@ -242,7 +252,7 @@ pub(crate) fn command(name: &str, version: &str, about: Option<&str>) -> Command
                 arg = arg.short(letter);
             }
             if let Some(alias) = flag.alias {
-                arg = arg.visible_alias(alias);
+                arg = arg.alias(alias);
             }
             if let Some((_, words)) = WORDS.iter().find(|(long, _)| *long == flag.long) {
                 arg = arg.value_parser(PossibleValuesParser::new(*words)).hide_possible_values(true);
