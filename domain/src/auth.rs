@@ -34,9 +34,9 @@ pub use kinds::{ApiKey, Basic, Bearer, ClientAuth, ClientCredentials, KeyPlace, 
 pub use logins::{LoginBody, Pkce, RedirectMode, SessionLogin, SessionToken};
 pub use material::AuthMaterial;
 pub use mcp::{
-    AuthorizationServer, BearerChallenge, ClientMetadata, MAX_CHALLENGE_BYTES, MAX_REGISTRATION_BYTES, Registered,
-    ResourceMetadata, covers, read_authorization_server, read_challenge, read_registration, read_resource_metadata,
-    resource_metadata_urls, select_scopes, server_metadata_urls,
+    AuthorizationServer, BearerChallenge, ClientMetadata, ClientMethod, MAX_CHALLENGE_BYTES, MAX_REGISTRATION_BYTES,
+    Registered, ResourceMetadata, covers, read_authorization_server, read_challenge, read_registration,
+    read_resource_metadata, resource_metadata_urls, select_scopes, server_metadata_urls,
 };
 pub use pkce::{
     Ceremony, CeremonySeed, CodeExchange, MAX_REDIRECT_BYTES, PersistReceipt, PkceAuthResult, PkceBinding,

@@ -1,4 +1,5 @@
 //! Authorization at an MCP server, over an authority in memory.
+#![allow(clippy::unwrap_used, reason = "a test helper that panics fails its test")]
 
 #[path = "common/mod.rs"]
 mod common;

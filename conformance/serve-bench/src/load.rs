@@ -67,6 +67,7 @@ async fn run(address: &str, callers: usize, span: Duration) -> io::Result<Vec<Du
     Ok(waits)
 }
 
+#[expect(clippy::disallowed_methods, reason = "its own server on loopback")]
 async fn caller(address: String, until: Instant) -> io::Result<Vec<Duration>> {
     let stream = TcpStream::connect(&address).await?;
     stream.set_nodelay(true)?;

@@ -10,7 +10,7 @@ mod server;
 pub use challenge::{BearerChallenge, MAX_CHALLENGE_BYTES, read_challenge};
 pub use registration::{ClientMetadata, MAX_REGISTRATION_BYTES, Registered, read_registration};
 pub use resource::{ResourceMetadata, covers, read_resource_metadata, resource_metadata_urls};
-pub use server::{AuthorizationServer, read_authorization_server, server_metadata_urls};
+pub use server::{AuthorizationServer, ClientMethod, read_authorization_server, server_metadata_urls};
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Dynamic client registration (RFC 7591).
 
-use super::server::method;
+use super::server::ClientMethod;
 use crate::auth::{ClientAuth, MAX_TOKEN_BYTES};
 use crate::json::{Json, JsonLimits, parse_with, to_compact};
 use crate::secret::Secret;
@@ -72,7 +72,7 @@ pub fn read_registration(body: &[u8], asked: Option<ClientAuth>) -> Result<Regis
     };
     let method = match members.get("token_endpoint_auth_method") {
         None | Some(Json::Null) => asked,
-        Some(Json::String(text)) => method(text).ok_or("token_endpoint_auth_method")?,
+        Some(Json::String(text)) => ClientMethod::parse(text).ok_or("token_endpoint_auth_method")?.proof(),
         Some(_) => return Err("token_endpoint_auth_method"),
     };
     let secret = match members.remove("client_secret") {

@@ -18,7 +18,7 @@ pub struct AuthorizationServer {
     /// Whether it says that it takes S256. Silence is no: a client may not log in then (MCP, PKCE).
     pub names_s256: bool,
     /// How clients prove themselves, the methods that are known here; empty when it does not say.
-    pub methods: Vec<Option<ClientAuth>>,
+    pub methods: Vec<ClientMethod>,
     /// The scopes it knows.
     pub scopes: Option<BTreeSet<String>>,
 }
@@ -63,19 +63,38 @@ pub fn read_authorization_server(issuer: &AuthUrl, body: &[u8]) -> Result<Author
         registration,
         metadata_documents: document.get("client_id_metadata_document_supported") == Some(&Json::Bool(true)),
         names_s256: words("code_challenge_methods_supported").is_some_and(|methods| methods.contains(&"S256")),
-        methods: methods.into_iter().filter_map(method).collect(),
+        methods: methods.into_iter().filter_map(ClientMethod::parse).collect(),
         scopes: words("scopes_supported").and_then(super::scopes),
     })
 }
 
-/// A method of RFC 7591, section 2; `Some(None)` for a public client, `None` for a method that is not known here.
-pub(super) fn method(word: &str) -> Option<Option<ClientAuth>> {
-    match word {
-        "none" => Some(None),
-        "client_secret_post" => Some(Some(ClientAuth::Post)),
-        "client_secret_basic" => Some(Some(ClientAuth::Basic)),
-        "private_key_jwt" => Some(Some(ClientAuth::PrivateKeyJwt)),
-        _ => None,
+/// How a client proves itself (RFC 7591, section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientMethod {
+    /// Not at all: a public client.
+    Public,
+    /// In this way.
+    Proof(ClientAuth),
+}
+
+impl ClientMethod {
+    /// A method by its word; `None` for one that is not known here.
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "none" => Self::Public,
+            "client_secret_post" => Self::Proof(ClientAuth::Post),
+            "client_secret_basic" => Self::Proof(ClientAuth::Basic),
+            "private_key_jwt" => Self::Proof(ClientAuth::PrivateKeyJwt),
+            _ => return None,
+        })
+    }
+
+    /// The proof, where there is one.
+    pub const fn proof(self) -> Option<ClientAuth> {
+        match self {
+            Self::Public => None,
+            Self::Proof(auth) => Some(auth),
+        }
     }
 }
 
@@ -87,14 +106,14 @@ impl AuthorizationServer {
         }
         [ClientAuth::Basic, ClientAuth::Post]
             .into_iter()
-            .find(|method| self.methods.contains(&Some(*method)))
+            .find(|method| self.methods.contains(&ClientMethod::Proof(*method)))
             .ok_or("token_endpoint_auth_methods_supported")
     }
 
     /// How a client asks to prove itself when it registers: not at all where that is enough, since its secret would lie on a
     /// person's machine.
     pub fn registered_method(&self) -> Option<ClientAuth> {
-        if self.methods.is_empty() || self.methods.contains(&None) {
+        if self.methods.is_empty() || self.methods.contains(&ClientMethod::Public) {
             return None;
         }
         self.secret_method().ok()
