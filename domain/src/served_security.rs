@@ -79,6 +79,19 @@ refusals! {
         /// A scope or an audience is not one word.
         Word { what: &'static str } => "served_security_word", CallerMistake, Never,
             "{what} is empty, too long, or holds a space or a control character", "correct the setting";
+        /// The way to check callers is not one of those there are.
+        Kind => "served_auth_kind", CallerMistake, Never,
+            "the way to check callers is not known", "set --auth-type to static, jwt or remote-oauth";
+        /// This server does not stand in for an authorization server.
+        Proxy { kind: &'static str } => "served_auth_proxy", CallerMistake, Never,
+            "this server does not stand in for an authorization server ({kind})",
+            "set --auth-type remote-oauth with --remote-auth-servers and --remote-base-url, and register clients there";
+        /// A setting is missing, contradicts another one, or cannot be used.
+        Setting { setting: &'static str, what: &'static str } => "served_security_setting", CallerMistake, Never,
+            "{setting} {what}", "correct the setting";
+        /// A secret could not be read.
+        Secret { setting: &'static str, code: &'static str } => "served_security_secret", CallerMistake, Never,
+            "the secret of {setting} cannot be used ({code})", "check the reference and what it leads to";
         /// A URL of the metadata is not one.
         Url { what: &'static str } => "served_security_url", CallerMistake, Never,
             "{what} is not an https URL, or http on this machine, without user info and fragment", "correct the setting";

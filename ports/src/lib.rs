@@ -80,7 +80,7 @@ pub use sink::Sink;
 pub use source_adapter::SourceAdapter;
 pub use stream_catalog::StreamCatalog;
 pub use task_queue::TaskQueue;
-pub use token_checks::{SignedTokens, TokenIntrospection};
+pub use token_checks::{SignedTokens, TokenAuthorities, TokenIntrospection};
 pub use token_store::{AccountGuard, TokenStore};
 pub use token_verifier::TokenVerifier;
 pub use tool_surface::ToolSurface;

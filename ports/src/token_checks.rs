@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use scion_domain::auth::{ClaimRules, JwtAlgorithm};
+use scion_domain::auth::{AuthUrl, ClaimRules, JwtAlgorithm};
+use scion_domain::credential::SecretRef;
 use scion_domain::json::JsonObject;
 use scion_domain::secret::Secret;
 use scion_domain::served_security::TokenRefusal;
@@ -31,4 +34,13 @@ pub trait SignedTokens: Send + Sync {
 pub trait TokenIntrospection: Send + Sync {
     /// What the server says about an active token.
     async fn active(&self, token: &Secret<String>) -> Result<JsonObject, TokenRefusal>;
+}
+
+/// The authorization servers that a served connector may ask. Opening asks nobody yet.
+pub trait TokenAuthorities: Send + Sync {
+    /// The keys of an issuer: at a known address, or where its discovery document says.
+    fn keys(&self, issuer: &AuthUrl, keys: Option<&AuthUrl>) -> Arc<dyn SignedTokens>;
+
+    /// The introspection endpoint of an issuer, asked as a client with a secret.
+    fn introspection(&self, issuer: &AuthUrl, client_id: &str, secret: &SecretRef) -> Arc<dyn TokenIntrospection>;
 }

@@ -20,6 +20,7 @@ mod profile;
 mod provider;
 mod refresh;
 mod secrets;
+mod served;
 mod session;
 mod static_auth;
 
@@ -32,3 +33,4 @@ pub use mcp::{McpAuthorization, McpClientIdentity, PersonLogin, ProgramLogin, Pr
 pub use metadata::IssuerMetadata;
 pub use pkce::{PkceAuthManager, PkceParts, account_of};
 pub use provider::{ClientCredentialsTokenProvider, ProviderParts};
+pub use served::{AuthorityExchange, ServedAuthorities};

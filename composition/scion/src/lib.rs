@@ -17,6 +17,8 @@
 //! Where to start: `examples/desk.rs` of this crate is the smallest connector, `examples/connectors/git-history` of the
 //! repository a whole one. To run a sync inside your own program, see [`sync::Supervisor`]; to add a store, [`sink`].
 
+#[cfg(all(feature = "http", feature = "mcp-server"))]
+mod admission;
 pub mod content;
 #[cfg(feature = "http")]
 mod declare;
@@ -35,6 +37,8 @@ pub mod sink;
 #[doc(hidden)]
 pub mod usage;
 
+#[cfg(all(feature = "http", feature = "mcp-server"))]
+pub use admission::served_security;
 pub use outbound::EndpointExchange;
 pub use scion_domain as domain;
 pub use scion_domain::time::Timestamp;
@@ -61,6 +65,8 @@ pub use scion_mcp_client as mcp_client;
 #[cfg(feature = "mcp-server")]
 pub use scion_mcp_server as mcp_server;
 
+#[cfg(all(feature = "http", feature = "mcp-server"))]
+pub use scion_served_auth as served_auth;
 #[cfg(feature = "telemetry")]
 pub use scion_telemetry as telemetry;
 

@@ -12,6 +12,8 @@
 mod introspection;
 mod issuer;
 mod key;
+mod open;
+mod settings;
 mod static_tokens;
 
 use scion_ports::Clock;
@@ -19,6 +21,8 @@ use scion_ports::Clock;
 pub use introspection::IntrospectionVerifier;
 pub use issuer::IssuerVerifier;
 pub use key::{KeyVerifier, TokenKey};
+pub use open::SecurityParts;
+pub use settings::ServedSecuritySettings;
 pub use static_tokens::StaticTokenVerifier;
 
 fn seconds(clock: &dyn Clock) -> f64 {
