@@ -301,6 +301,9 @@ refusals! {
         /// A route of the connector is not from the root, is one of the server's own, or is there twice.
         Route { path: String } => "serve_route_invalid", CallerMistake, Never,
             "the route {path} is not from the root, belongs to the server, or is declared twice", "give each route a path of its own";
+        /// The certificate or the key of the listener cannot be used.
+        Tls { what: &'static str } => "serve_tls_unusable", CallerMistake, Never,
+            "the listener cannot speak TLS: {what}", "give a PEM certificate chain and its PKCS #8, PKCS #1 or SEC 1 key";
         /// The serving task itself failed.
         Broken => "serve_broken", Unavailable, Later,
             "serving stopped for an inner reason", "start the server again; standard error has the details";

@@ -11,6 +11,7 @@ mod limiter;
 mod ready;
 mod router;
 mod sessions;
+mod tls;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ use crate::handler::Handler;
 pub(crate) use admission::Caller;
 pub use ready::{Readiness, ReadinessProbe};
 pub use router::{HttpAnswer, HttpRoute, RouteHandler};
+pub use tls::tls_config;
 
 /// How callers are known. There is no default: a listener has one or the other (SDK-CONNECTOR-CONTROL-R014.18).
 #[derive(Clone)]
@@ -62,7 +64,7 @@ pub struct HttpServeOptions {
     pub readiness: Option<Arc<dyn ReadinessProbe>>,
     /// What may be listed at all.
     pub policy: ListingPolicy,
-    /// TLS of the listener itself.
+    /// TLS of the listener itself, as [`tls_config`] makes it.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     /// Sessions of the handshake era at once; a further one is answered 503. 1024 unless set.
     pub max_sessions: usize,

@@ -28,7 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use config::ServeOptions;
 pub use http::{
-    HttpAnswer, HttpRoute, HttpServeOptions, Readiness, ReadinessProbe, RouteHandler, Security, serve_http,
+    HttpAnswer, HttpRoute, HttpServeOptions, Readiness, ReadinessProbe, RouteHandler, Security, serve_http, tls_config,
 };
 
 /// Serves one client on standard input and output until it closes its side.

@@ -5,6 +5,7 @@
 mod boundary;
 mod callers;
 mod limits;
+mod ours;
 mod protocol;
 mod routes;
 mod wire;
