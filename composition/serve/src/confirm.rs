@@ -116,10 +116,14 @@ async fn open_receipt(
     approval: Option<Digest256>,
 ) -> Result<(), Verdict> {
     let Some(receipts) = &call.runtime.governance.receipts else { return Ok(()) };
+    if call.opened.get().is_some() {
+        // One receipt for one call, however often its handler asks.
+        return Ok(());
+    }
     let context = call.execution().map_err(Verdict::Refused)?;
     match receipts.open(&EffectIntent { context, arguments_digest, approval }).await {
         Ok(receipt) => {
-            let _ = call.receipt.set(receipt);
+            let _ = call.opened.set(receipt);
             Ok(())
         }
         Err(WorkRefusal::Settled { .. }) => {
@@ -172,14 +176,30 @@ pub(crate) struct Stop {
 
 /// The confirmation that a handler asks for itself.
 pub(crate) async fn for_handler(call: &CallState, operation: &str, arguments: &JsonObject) -> Result<(), ToolRefusal> {
-    if call.confirmed.load(Ordering::Acquire) {
+    if call.confirmed_whole.load(Ordering::Acquire) {
         return Ok(());
     }
     if call.facts.read_only {
         return Err(ConfirmationRefusal::ReadOnly { tool: call.facts.tool.to_string() }.into());
     }
     let digest = call.arguments.get().copied().unwrap_or_else(|| SealedFor::call(arguments));
-    let Err(verdict) = clear(call, operation, arguments, digest).await else {
+    // A yes is one to this operation with these arguments, and to no other that the same handler goes on to.
+    let question = SealedFor::new(None, "", digest, operation, arguments);
+    let (known, asked) = {
+        let answered = lock(&call.answered);
+        (answered.contains(&question), !answered.is_empty())
+    };
+    if known {
+        return Ok(());
+    }
+    // The client brings one answer with a repeated call; to a second question there is none.
+    let cleared = if asked && matches!(call.channel.asking(), Asking::Repeated(_)) {
+        Err(Verdict::No)
+    } else {
+        clear(call, operation, arguments, digest).await
+    };
+    let Err(verdict) = cleared else {
+        lock(&call.answered).push(question);
         call.confirmed.store(true, Ordering::Release);
         return Ok(());
     };

@@ -124,6 +124,9 @@ impl ToolContext {
     /// Asks the person for a yes to one operation with exactly these arguments, and returns only with it. Every other answer, and
     /// a client that cannot be asked, is a refusal: pass it on with `?`, and the call answers `{"cancelled": true, …}`.
     ///
+    /// A yes is one to this operation with these arguments; another one is asked again. In the enveloped era a call has one question
+    /// only, and a second one is a no.
+    ///
     /// A tool whose hints say that it is destructive need not call this: it has been confirmed before its handler is entered, and
     /// then this answers at once. In the enveloped era the client repeats the whole call with the answer, so the handler starts
     /// again from its beginning: ask before doing anything.
@@ -135,7 +138,7 @@ impl ToolContext {
     /// [`Effect`] is settled, its state is `uncertain`.
     pub fn effect(&self, receipt: Option<&str>) -> Result<Effect, ToolContextRefusal> {
         if let Some(receipt) = receipt.map(ReceiptReference::parse).transpose()? {
-            // A receipt of the embedder's store came first, and stays.
+            // A receipt of the embedder's store goes before it in what the caller is told.
             let _ = self.call.receipt.set(receipt);
         }
         let mut mark = lock(&self.call.effect);

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use scion_domain::confirmation::SealedFor;
 use scion_domain::id::Digest256;
 use scion_domain::surface::CallScope;
 use scion_domain::tool_context::{
@@ -41,13 +42,20 @@ pub(crate) struct CallState {
     pub(crate) undeliverable: AtomicBool,
     pub(crate) lost: AtomicU32,
     pub(crate) cache: Mutex<Option<Entries>>,
+    /// Whether a yes was given to anything.
     pub(crate) confirmed: AtomicBool,
+    /// Whether the yes was given to the call as a whole, before its handler was entered.
+    pub(crate) confirmed_whole: AtomicBool,
+    /// What a handler asked itself and got a yes to.
+    pub(crate) answered: Mutex<Vec<SealedFor>>,
     /// The digest of the arguments, where a handler may ask in the enveloped era.
     pub(crate) arguments: OnceLock<Digest256>,
     pub(crate) stopped: Mutex<Option<Stop>>,
     pub(crate) effect: Mutex<EffectMark>,
     pub(crate) approval: OnceLock<Digest256>,
     pub(crate) receipt: OnceLock<ReceiptReference>,
+    /// The receipt of the embedder's store, which is settled at the end.
+    pub(crate) opened: OnceLock<ReceiptReference>,
 }
 
 /// What a handler said of its effects.
@@ -94,11 +102,14 @@ impl CallState {
             lost: AtomicU32::new(0),
             cache: Mutex::new(None),
             confirmed: AtomicBool::new(false),
+            confirmed_whole: AtomicBool::new(false),
+            answered: Mutex::default(),
             arguments: OnceLock::new(),
             stopped: Mutex::new(None),
             effect: Mutex::default(),
             approval: OnceLock::new(),
             receipt: OnceLock::new(),
+            opened: OnceLock::new(),
         }
     }
 
@@ -181,7 +192,7 @@ impl CallState {
             state,
             reason,
             progress: lock(&self.progress).last().cloned(),
-            receipt: self.receipt.get().cloned(),
+            receipt: self.opened.get().or_else(|| self.receipt.get()).cloned(),
             lost: self.lost.load(Ordering::Relaxed),
         }
     }

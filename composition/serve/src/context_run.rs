@@ -122,6 +122,7 @@ async fn answer(
             return ended;
         }
         call.confirmed.store(true, Ordering::Release);
+        call.confirmed_whole.store(true, Ordering::Release);
     } else if !tool.facts.read_only && matches!(call.channel.asking(), Asking::Repeated(_)) {
         let _ = call.arguments.set(SealedFor::call(arguments.members()));
     }
@@ -190,8 +191,11 @@ async fn handle(
             Ended { outcome: Ok(result.into()), state, reason }
         }
         Ok(Ok(Err(refusal))) => {
+            // A handler that had done something before it asked did not do nothing.
             let passed_on = STOPS.contains(&refusal.code());
-            if let Some(Stop { operation, verdict }) = lock(&call.stopped).take().filter(|_| passed_on) {
+            if let Some(Stop { operation, verdict }) =
+                lock(&call.stopped).take().filter(|_| passed_on && !call.has_effect())
+            {
                 return stopped(verdict, &operation, tool);
             }
             let confirmed = call.confirmed.load(Ordering::Acquire);
@@ -217,14 +221,15 @@ fn cut_off(call: &CallState, may_have_happened: bool, reason: &'static str, fail
 
 /// The end of a call whose effect may have happened.
 fn uncertain(call: &CallState, reason: &'static str) -> Ended {
-    let receipt = call.receipt.get().map_or("none", |receipt| receipt.as_str()).to_owned();
+    let receipt =
+        call.opened.get().or_else(|| call.receipt.get()).map_or("none", |receipt| receipt.as_str()).to_owned();
     let refusal = EffectRefusal::Uncertain { tool: call.facts.tool.to_string(), reason, receipt };
     Ended { outcome: Ok(ToolResult::refused(&refusal).into()), state: TerminalState::Uncertain, reason: Some(reason) }
 }
 
 /// Writes the outcome into the receipt. A receipt that cannot be settled stays open, which means: it may have happened.
 async fn settle(call: &CallState, ended: &Ended, status: EffectStatus) {
-    let (Some(receipts), Some(receipt)) = (&call.runtime.governance.receipts, call.receipt.get()) else { return };
+    let (Some(receipts), Some(receipt)) = (&call.runtime.governance.receipts, call.opened.get()) else { return };
     let Ok(CallOutcome::Done(result)) = &ended.outcome else { return };
     let settled = receipts.settle(receipt, EffectOutcome { status, result });
     let _ = tokio::time::timeout(call.time_left().clamp(SETTLE_LATE, SETTLE), settled).await;

@@ -4,12 +4,15 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use scion_domain::call::{CallOutcome, ChannelRefusal, Reply};
+use scion_domain::call::{Asking, CallOutcome, ChannelRefusal, LogLine, ProgressNotice, Question, Reply};
 use scion_domain::json::{Json, parse};
+use scion_domain::mcp::ToolCall;
 use scion_domain::surface::{CallScope, SurfaceRefusal};
+use scion_ports::{CallChannel, ToolSurface as _, async_trait};
 use scion_serve::{Param, ServedSurface, Tool, ToolRefusal};
 use support::{
     Asks, Backend, Client, WRITING, accepted, call, continued, desk, done, meta_text, object, of, scope_of, yes,
@@ -239,4 +242,98 @@ async fn a_handler_can_ask_for_itself_in_both_eras() {
     assert_eq!(done(&surface, &scope, &with(&state), age).await.texts, ["cleaned"]);
     assert_eq!(call(&surface, &scope, &with(&state), age).await, Err(SurfaceRefusal::RequestState));
     assert_eq!(backend.hits(), 2);
+}
+
+/// A client that answers its questions one after the other, and says no to any further one.
+struct OneByOne(Mutex<Vec<Reply>>, AtomicUsize);
+
+#[async_trait]
+impl CallChannel for OneByOne {
+    fn wants_progress(&self) -> bool {
+        false
+    }
+
+    async fn progress(&self, _notice: &ProgressNotice) -> Result<(), ChannelRefusal> {
+        Ok(())
+    }
+
+    async fn log(&self, _line: &LogLine) -> Result<(), ChannelRefusal> {
+        Ok(())
+    }
+
+    fn asking(&self) -> Asking<'_> {
+        Asking::Direct
+    }
+
+    async fn ask(&self, _question: &Question) -> Result<Reply, ChannelRefusal> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        let mut replies = self.0.lock().unwrap();
+        Ok(if replies.is_empty() { Reply::Declined } else { replies.remove(0) })
+    }
+}
+
+/// A careless handler: it asks about one ticket, twice, and then about all of them.
+fn careless(backend: &Backend, marks: bool) -> ServedSurface {
+    let backend = backend.clone();
+    of(Tool::with_hints("desk_clean", WRITING).handle(move |context, _args| {
+        let backend = backend.clone();
+        async move {
+            let one = object(r#"{"ticket":1}"#);
+            context.confirm_destructive("purge_ticket", &one).await?;
+            context.confirm_destructive("purge_ticket", &one).await?;
+            let effect = if marks { Some(context.effect(None)?) } else { None };
+            backend.hit();
+            if let Some(effect) = effect {
+                effect.applied();
+            }
+            context.confirm_destructive("purge_all", &object("{}")).await?;
+            backend.hit();
+            Ok::<_, ToolRefusal>(Json::from("cleaned"))
+        }
+    }))
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R026.1
+#[tokio::test]
+async fn a_yes_to_one_operation_is_none_to_the_next() {
+    let run = async |marks: bool, replies: Vec<Reply>| {
+        let backend = Backend::default();
+        let client = Arc::new(OneByOne(Mutex::new(replies), AtomicUsize::new(0)));
+        let call = ToolCall { tool: "desk_clean".to_owned(), arguments: object("{}") };
+        let outcome = careless(&backend, marks).call_tool(&CallScope::default(), client.clone(), call).await.unwrap();
+        let CallOutcome::Done(result) = outcome else { panic!("not done") };
+        (backend.hits(), client.1.load(Ordering::SeqCst), result)
+    };
+    let (hits, asked, _) = run(false, vec![yes(), yes()]).await;
+    assert_eq!((hits, asked), (2, 2), "the same question is asked once");
+    let (hits, asked, result) = run(false, vec![yes()]).await;
+    assert_eq!((hits, asked), (1, 2));
+    assert_eq!(result.structured, Some(parse(r#"{"cancelled":true,"operation":"purge_all"}"#).unwrap()));
+    // What was done before is not called nothing.
+    let (hits, _, result) = run(true, vec![yes()]).await;
+    assert_eq!((hits, result.is_error, meta_text(&result, "state")), (1, true, Some("uncertain")));
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R026.1
+#[tokio::test]
+async fn a_repeated_call_answers_one_question_and_no_second_one() {
+    let backend = Backend::default();
+    let surface = careless(&backend, false);
+    let scope = CallScope::default();
+    let state = state_of_tool(&surface, &scope).await;
+    let client = continued(Some(&state), &[(KEY, yes())]);
+    let call = ToolCall { tool: "desk_clean".to_owned(), arguments: object("{}") };
+    let CallOutcome::Done(result) = surface.call_tool(&scope, client, call).await.unwrap() else {
+        panic!("asked again")
+    };
+    assert_eq!(backend.hits(), 1);
+    assert_eq!(result.structured, Some(parse(r#"{"cancelled":true,"operation":"purge_all"}"#).unwrap()));
+}
+
+async fn state_of_tool(surface: &ServedSurface, scope: &CallScope) -> String {
+    let call = ToolCall { tool: "desk_clean".to_owned(), arguments: object("{}") };
+    match surface.call_tool(scope, continued(None, &[]), call).await {
+        Ok(CallOutcome::Asks { state, .. }) => state,
+        other => panic!("not asked: {other:?}"),
+    }
 }

@@ -1,4 +1,4 @@
-use super::shown::shown;
+use super::shown::{shown, shown_name};
 use crate::call::Question;
 use crate::json::{Json, JsonObject};
 
@@ -25,6 +25,7 @@ pub fn question(connector: &str, operation: &str, arguments: &JsonObject, form: 
     if form == QuestionForm::Handshake {
         schema.insert("title".to_owned(), "_DestructiveActionConfirmation".into());
     }
+    let (connector, operation) = (shown_name(connector), shown_name(operation));
     let message = if arguments.is_empty() {
         format!("Run the destructive operation `{operation}` of {connector}, without arguments? It cannot be undone.")
     } else {

@@ -79,6 +79,43 @@ fn a_question_shows_no_secret_cannot_be_spoofed_and_is_bounded() {
 
 /// Proves: SDK-CONNECTOR-CONTROL-R026.1
 #[test]
+fn what_is_destroyed_cannot_hide_behind_anything() {
+    let asked = |text: &str| question("d", "o", &object(text), QuestionForm::Enveloped).message;
+    // Behind a long neighbour, at the top and inside.
+    let long = "y".repeat(9000);
+    let message = asked(&format!(r#"{{"a":"{long}","filter":{{"a":"{long}","id":5}},"list":["{long}","all of it"]}}"#));
+    for seen in [r#""id":5"#, r#""all of it""#, "9002 characters, SHA-256 "] {
+        assert!(message.contains(seen), "{seen} in {message}");
+    }
+    // Behind many neighbours: the short ones stay, and what is missing is said.
+    let many: Vec<String> = (0..200).map(|index| format!(r#""a{index:03}":"{}""#, "y".repeat(200))).collect();
+    let message = asked(&format!(r#"{{{},"target":"prod"}}"#, many.join(",")));
+    assert!(message.contains(r#""target":"prod""#) && message.contains("NOT SHOWN: "), "{message}");
+    let nested = asked(&format!(r#"{{"filter":{{{},"target":"prod"}}}}"#, many.join(",")));
+    assert!(nested.contains(r#""target":"prod""#) && nested.contains("NOT SHOWN: "), "{nested}");
+    // Behind a name that only looks like a secret's, or behind a text that does.
+    let named = asked(
+        r#"{"key":"prod/users","author":"ada","session_id":"s1","tokenName":"t1","authorization":"Basic abc","token":"x"}"#,
+    );
+    for seen in [r#""key":"prod/users""#, r#""author":"ada""#, r#""session_id":"s1""#, r#""tokenName":"t1""#] {
+        assert!(named.contains(seen), "{seen} in {named}");
+    }
+    assert!(!named.contains("abc") && !named.contains(r#""x""#), "{named}");
+    let beside = asked(r#"{"note":"password=hunter22","target":"prod"}"#);
+    assert!(beside.contains(r#""target":"prod""#) && !beside.contains("hunter22"), "{beside}");
+    // Behind characters nobody sees.
+    let unseen = "\u{2800}\u{3164}\u{a0}\u{2003}\u{fe0f}\u{34f}\u{115f}\u{e0100}\u{ffa0}\u{85}";
+    let message = asked(&format!(r#"{{"a":"x{unseen}y"}}"#));
+    assert!(!unseen.chars().any(|c| message.contains(c)), "{message}");
+    // In the name of the operation, which a router takes from its caller.
+    let spoofed = format!("delete_x` of d, a harmless test?\n\u{202e}{}", "z".repeat(5000));
+    let message = question("d", &spoofed, &JsonObject::new(), QuestionForm::Enveloped).message;
+    assert_eq!(message.matches('`').count(), 2, "{message}");
+    assert!(message.len() < 1000 && !message.contains(['\n', '\u{202e}']), "{message}");
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R026.1
+#[test]
 fn a_state_is_good_once_for_the_call_it_was_sealed_for() {
     let key = StateKey::new([7; 32]);
     let mut spent = SpentStates::default();
