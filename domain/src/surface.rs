@@ -223,18 +223,16 @@ refusals! {
         /// There is no version.
         NoVersion => "connector_version_missing", CallerMistake, Never,
             "the connector has no version", "declare it with identity!(), which reads the package metadata";
-        /// A tool name that clients refuse.
-        ToolName { tool: String } => "tool_name_invalid", CallerMistake, Never,
-            "`{tool}` is not a tool name that every client accepts", "use a letter, then at most 63 letters, digits, `_` or `-`";
+        /// A tool that some client would not take, which can cost that client every tool of the server. `code` and `fix` are
+        /// those of the finding behind it.
+        Profile { code: &'static str, finding: crate::client_profile::ProfileFinding, fix: &'static str } => "tool_client_profile", CallerMistake, Never,
+            "{finding} [{code}]; {fix}", "change the tool as said";
         /// A tool's version is not one short word.
         ToolVersion { tool: String } => "tool_version_invalid", CallerMistake, Never,
             "the version of `{tool}` is not one word of at most 64 characters", "write a version such as 1.2.0";
         /// Two tools share a name.
-        DuplicateTool { tool: String } => "tool_duplicate", CallerMistake, Never,
-            "two tools are called `{tool}`", "rename one";
-        /// A schema that a client may reject, which can cost it every tool of the server.
-        ToolSchema { tool: String, what: &'static str } => "tool_schema_invalid", CallerMistake, Never,
-            "the schema of `{tool}` is not usable: {what}", "describe one object with its properties";
+        DuplicateTool { tool: String, first: String, second: String } => "tool_duplicate", CallerMistake, Never,
+            "two tools are called `{tool}`: {first} and {second}", "rename one";
         /// Two resources share a URI.
         DuplicateResource { uri: String } => "resource_duplicate", CallerMistake, Never,
             "two resources are served at {uri}", "change one";
@@ -256,9 +254,9 @@ refusals! {
         /// An edge leads to a source that is not declared.
         EdgeTarget { source: String, target: String } => "source_edge_target_unknown", CallerMistake, Never,
             "an edge of the source `{source}` leads to the source `{target}`, which is not declared", "declare that source, or fix the name";
-        /// The operations of a client do not make tools. `code` is the code of the refusal behind it.
+        /// The operations, routers or risk classes do not make tools. `code` is the code of the refusal behind it.
         Operations { code: &'static str, refusal: crate::tool_surface::ToolSurfaceRefusal } => "connector_operations_invalid", CallerMistake, Never,
-            "{refusal} [{code}]", "fix the operation it names";
+            "{refusal} [{code}]", "fix the operation, the router or the declaration it names";
         /// The declared content is not acceptable. `code` is the code of the refusal behind it.
         Content { code: &'static str, refusal: crate::content::ContentRefusal } => "connector_content_invalid", CallerMistake, Never,
             "{refusal} [{code}]", "fix the file or the declaration it names";

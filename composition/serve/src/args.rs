@@ -51,6 +51,7 @@ impl Args {
         self.0.get(name).map(|_| self.integer(name)).transpose()
     }
 
+    /// The arguments as they are.
     pub const fn members(&self) -> &JsonObject {
         &self.0
     }

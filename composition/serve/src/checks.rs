@@ -2,44 +2,46 @@
 
 use std::collections::HashSet;
 
-use scion_domain::json::Json;
+use scion_domain::client_profile::{ClientProfile, ProfileFinding};
+use scion_domain::json::{Json, JsonObject};
+use scion_domain::mcp::{ToolDescription, ToolHints};
+use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::ConnectorRefusal;
 use scion_domain::tool_surface::{ToolName, ToolVersion};
 
 use crate::declaration::BoundSource;
 use crate::tool::ToolBuilder;
 
-/// A name that every client accepts, a schema that no client rejects.
-pub(crate) fn tool(tool: &ToolBuilder) -> Result<(), ConnectorRefusal> {
-    if ToolName::parse(&tool.name).is_err() {
-        return Err(ConnectorRefusal::ToolName { tool: tool.name.clone() });
-    }
-    let refuse = |what| ConnectorRefusal::ToolSchema { tool: tool.name.clone(), what };
-    object_root(&Json::Object(tool.inputs.schema())).map_err(refuse)?;
-    match &tool.output {
-        Some(schema) if schema.as_object().is_none() => Err(refuse("an output schema is not an object")),
-        _ => Ok(()),
-    }
+/// Everything that the common clients ask of tools, and of their order. `listed` is what a client is shown.
+pub(crate) fn profile(listed: &[ToolDescription]) -> Result<(), ConnectorRefusal> {
+    ClientProfile::COMMON.check_listing(listed).into_iter().next().map_or(Ok(()), |finding| Err(unfit(finding)))
+}
+
+/// A name that every client takes, as registered.
+pub(crate) fn name(tool: &str) -> Result<ToolName, ConnectorRefusal> {
+    ToolName::parse(tool).map_err(|_| {
+        let bare = ToolDescription {
+            name: tool.to_owned(),
+            title: None,
+            description: None,
+            input_schema: Json::from([("type", "object".into()), ("additionalProperties", false.into())]),
+            output_schema: None,
+            hints: ToolHints::default(),
+            meta: JsonObject::new(),
+        };
+        let long = || ProfileFinding::NameCharacters { tool: tool.to_owned() };
+        unfit(ClientProfile::COMMON.check(&bare).into_iter().next().unwrap_or_else(long))
+    })
+}
+
+fn unfit(finding: ProfileFinding) -> ConnectorRefusal {
+    ConnectorRefusal::Profile { code: finding.code(), fix: finding.next_step(), finding }
 }
 
 /// The version a tool declares, if it declares one.
 pub(crate) fn version(tool: &ToolBuilder) -> Result<Option<ToolVersion>, ConnectorRefusal> {
     let refuse = |_| ConnectorRefusal::ToolVersion { tool: tool.name.clone() };
     tool.version.as_deref().map(ToolVersion::parse).transpose().map_err(refuse)
-}
-
-/// One broken schema can cost a client every tool of the server, so only plain objects pass.
-fn object_root(schema: &Json) -> Result<(), &'static str> {
-    if schema.get("type").and_then(Json::as_str) != Some("object") {
-        return Err("the input schema's root is not an object");
-    }
-    if ["oneOf", "anyOf", "allOf", "not", "$ref"].iter().any(|key| schema.get(key).is_some()) {
-        return Err("the input schema's root is a composition");
-    }
-    match schema.get("properties") {
-        Some(properties) if properties.as_object().is_none() => Err("`properties` is not an object"),
-        _ => Ok(()),
-    }
 }
 
 /// No name twice.

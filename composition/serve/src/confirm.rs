@@ -1,6 +1,7 @@
 //! The person's yes, and the approval, that a destructive call needs before its handler is entered (`wire/mcp-surface.md` 2.6;
 //! SDK-CONNECTOR-CONTROL-R026.1, R050.4).
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use scion_domain::call::{Asking, Continuation, Question};
@@ -12,7 +13,7 @@ use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::mcp::{ToolHints, ToolResult};
 use scion_domain::surface::SurfaceRefusal;
 use scion_domain::tool_context::{CallEventKind, EffectIntent, ToolContextRefusal};
-use scion_domain::tool_surface::{ActionKind, action_kind, snake_case};
+use scion_domain::tool_surface::{ActionAnswer, ActionKind, ActionTable, action_kind, snake_case};
 use scion_domain::work::{ApprovalState, WorkRefusal};
 
 use crate::ToolRefusal;
@@ -27,6 +28,27 @@ pub enum Asks {
     Always,
     /// A router that was kept whole: a call is when the action this argument names destroys something.
     ByAction(String),
+    /// A router that was kept whole and whose actions are known.
+    ByRouter(Box<RouterAsks>),
+}
+
+/// Which actions of a router destroy something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouterAsks {
+    pub(crate) argument: &'static str,
+    pub(crate) table: ActionTable,
+    pub(crate) destroys: BTreeSet<String>,
+}
+
+impl RouterAsks {
+    /// The destructive action that is meant, whichever word for it the caller used.
+    fn operation(&self, arguments: &JsonObject) -> Option<&str> {
+        let word = arguments.get(self.argument).and_then(Json::as_str)?;
+        match self.table.resolve(word) {
+            Ok(ActionAnswer::Run(action)) => self.destroys.get(&action).map(String::as_str),
+            Ok(ActionAnswer::Actions(_)) | Err(_) => None,
+        }
+    }
 }
 
 impl Asks {
@@ -37,10 +59,11 @@ impl Asks {
     }
 
     /// The operation to confirm, if this call needs it.
-    pub(crate) fn operation<'a>(&self, otherwise: &'a str, arguments: &'a JsonObject) -> Option<&'a str> {
+    pub(crate) fn operation<'a>(&'a self, otherwise: &'a str, arguments: &'a JsonObject) -> Option<&'a str> {
         match self {
             Self::Never => None,
             Self::Always => Some(otherwise),
+            Self::ByRouter(router) => router.operation(arguments),
             Self::ByAction(argument) => {
                 let action = arguments.get(argument).and_then(Json::as_str)?;
                 (action_kind(&snake_case(action)) == ActionKind::Destructive).then_some(action)

@@ -8,15 +8,17 @@ use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
-use scion_domain::tool_surface::{ToolVersion, read_manifest, untyped_tools};
+use scion_domain::tool_surface::{RiskDeclaration, RouterMode, ToolVersion};
 
 use crate::answer::Output;
+use crate::assemble::{Declared, Risk};
 use crate::changes::ChangeNotifier;
 use crate::confirm::Asks;
 use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
-use crate::operation_tools::{self, OperationSet};
+use crate::operation_tools::OperationSet;
+use crate::router::Router;
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
 use crate::{
@@ -38,10 +40,7 @@ impl Connector {
             identity,
             title: None,
             instructions: None,
-            tools: Vec::new(),
-            operations: Vec::new(),
-            manifest: None,
-            additional: Vec::new(),
+            declared: Declared::default(),
             sources: Vec::new(),
             mappings: Vec::new(),
             models: Vec::new(),
@@ -57,10 +56,7 @@ pub struct ConnectorBuilder {
     identity: Identity,
     title: Option<String>,
     instructions: Option<String>,
-    tools: Vec<Tool>,
-    operations: Vec<OperationSet>,
-    manifest: Option<Json>,
-    additional: Vec<Tool>,
+    declared: Declared,
     sources: Vec<(String, Source)>,
     mappings: Vec<(String, Mapping)>,
     models: Vec<ResourceModel>,
@@ -84,10 +80,10 @@ impl ConnectorBuilder {
         self
     }
 
-    /// Adds a tool. Tools are listed in this order.
+    /// Adds a tool.
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
-        self.tools.push(tool);
+        self.declared.tools.push(tool);
         self
     }
 
@@ -101,7 +97,7 @@ impl ConnectorBuilder {
     /// Adds one tool for each operation, for operations that are generated rather than written.
     #[must_use]
     pub fn bound_operations(mut self, prefix: Option<&str>, operations: Vec<BoundOperation>) -> Self {
-        self.operations.push(OperationSet { prefix: prefix.map(str::to_owned), operations });
+        self.declared.operations.push(OperationSet { prefix: prefix.map(str::to_owned), operations });
         self
     }
 
@@ -109,15 +105,44 @@ impl ConnectorBuilder {
     /// the operations say themselves. Its form is in `docs/src/tools.md`.
     #[must_use]
     pub fn manifest(mut self, manifest: Json) -> Self {
-        self.manifest = Some(manifest);
+        self.declared.manifest = Some(manifest);
         self
     }
 
-    /// Adds a tool beside the connector's own surface (R032). Additional tools are listed after all others, whenever they
-    /// are added, and never replace one: a name that is taken is refused.
+    /// Adds a tool that routes an `action`. Unless [`Self::router_mode`] says otherwise, each of its actions becomes a tool
+    /// of its own, save those that an operation's tool serves already (R020.2).
+    #[must_use]
+    pub fn router(mut self, router: Router) -> Self {
+        self.declared.routers.push(router);
+        self
+    }
+
+    /// Whether routers are split, as they are unless said otherwise, or kept whole for callers that still use them.
+    #[must_use]
+    pub fn router_mode(mut self, mode: RouterMode) -> Self {
+        self.declared.mode = mode;
+        self
+    }
+
+    /// Declares how dangerous tools are, by tool or by the actions of a router. Once anything is declared, a tool without a
+    /// class prevents the start. A class among `read_classes` passes from a router only to actions that read (R020.5).
+    #[must_use]
+    pub fn risk_classes<'a>(
+        mut self,
+        declared: impl IntoIterator<Item = (String, RiskDeclaration)>,
+        read_classes: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let risk = self.declared.risk.get_or_insert_with(Risk::default);
+        risk.declared.extend(declared);
+        risk.read_classes.extend(read_classes.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Adds a tool beside the connector's own surface (R032). Additional tools are registered after all others, whenever
+    /// they are added, and never replace one: a name that is taken is refused.
     #[must_use]
     pub fn additional_tool(mut self, tool: Tool) -> Self {
-        self.additional.push(tool);
+        self.declared.additional.push(tool);
         self
     }
 
@@ -164,20 +189,13 @@ impl ConnectorBuilder {
 
     /// Checks everything and gives the surface to serve. The first fault is the refusal; nothing is repaired or left out.
     pub fn build(mut self) -> Result<ServedSurface, ConnectorRefusal> {
-        let manifest = self.manifest.as_ref().map(read_manifest).transpose().map_err(operation_tools::refuse)?;
-        let sets = std::mem::take(&mut self.operations);
-        let operations = operation_tools::of_sets(sets, &self.identity.name, &manifest.unwrap_or_default())?;
-        let untyped = untyped_tools(&operations.described).into_iter().map(ToString::to_string).collect();
-        self.tools.extend(operations.tools);
-        self.tools.append(&mut self.additional);
         let connector =
             ConnectorName::parse(&self.identity.name).map_err(|refusal| ConnectorRefusal::Name { refusal })?;
         if self.identity.version.trim().is_empty() {
             return Err(ConnectorRefusal::NoVersion);
         }
-        let specs: Vec<_> = self.tools.iter().map(|tool| &tool.spec).collect();
-        specs.iter().try_for_each(|spec| checks::tool(spec))?;
-        checks::unique(specs.iter().map(|spec| spec.name.as_str()), |tool| ConnectorRefusal::DuplicateTool { tool })?;
+        let (tools, known) = std::mem::take(&mut self.declared).assemble(&self.identity.name)?;
+        let specs: Vec<_> = tools.iter().map(|tool| &tool.spec).collect();
 
         let on_tools =
             specs.iter().flat_map(|spec| spec.sources.iter().map(|source| BoundSource { tool: &spec.name, source }));
@@ -189,6 +207,9 @@ impl ConnectorBuilder {
             .iter()
             .map(|spec| Ok(describe(spec, checks::version(spec)?.as_ref(), tool_meta(&spec.name, &sources))))
             .collect::<Result<_, ConnectorRefusal>>()?;
+        let mut listed = described.clone();
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        checks::profile(&listed)?;
         let declared = declaration::assemble(&connector, &sources, &mappings, &self.models)?;
 
         let resources = self.resources(&connector);
@@ -205,8 +226,7 @@ impl ConnectorBuilder {
             title: self.title,
             instructions: self.instructions,
         };
-        let tools = self
-            .tools
+        let mut tools: Vec<_> = tools
             .into_iter()
             .zip(described)
             .map(|(Tool { spec, handler }, description)| ServedTool {
@@ -221,9 +241,9 @@ impl ConnectorBuilder {
                 handler,
             })
             .collect();
-        let mut surface = ServedSurface::new(identity, connector, tools, resources, content, self.notifier);
-        surface.untyped = untyped;
-        Ok(surface)
+        // A listing that moves between two servers defeats every client's cache.
+        tools.sort_by(|a, b| a.description.name.cmp(&b.description.name));
+        Ok(ServedSurface::new(identity, connector, tools, known, resources, content, self.notifier))
     }
 
     fn resources(&self, connector: &ConnectorName) -> Vec<ServedResource> {

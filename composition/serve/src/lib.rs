@@ -27,6 +27,7 @@
 
 mod answer;
 mod args;
+mod assemble;
 mod changes;
 mod checks;
 mod confirm;
@@ -46,6 +47,7 @@ mod receipts;
 mod refusal;
 mod request_cache;
 mod resource;
+mod router;
 mod source;
 mod surface;
 mod tool;
@@ -53,7 +55,7 @@ mod typed;
 
 pub use args::Args;
 pub use changes::ChangeNotifier;
-pub use confirm::Asks;
+pub use confirm::{Asks, RouterAsks};
 pub use connector::{Connector, ConnectorBuilder};
 pub use content::{ContentChange, ContentHandle, PARENT_ONTOLOGY, ServedContent, front_matter};
 pub use context::{Effect, ToolContext};
@@ -66,6 +68,7 @@ pub use receipts::{OpenReceipt, StoredReceipts};
 pub use refusal::ToolRefusal;
 pub use request_cache::RequestCache;
 pub use resource::{Relation, ResourceModel, TextResource};
+pub use router::{Action, Router, RouterBuilder};
 pub use source::{Edge, Mapping, Source};
 pub use surface::ServedSurface;
 pub use tool::{Tool, ToolBuilder};

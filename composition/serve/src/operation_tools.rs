@@ -9,6 +9,7 @@ use scion_domain::tool_surface::{
 
 use crate::confirm::Asks;
 use crate::operations::BoundOperation;
+use crate::router::closed;
 use crate::tool::Handler;
 use crate::{Args, Tool, ToolRefusal};
 
@@ -81,7 +82,7 @@ fn of_operation(tool: OperationTool, bound: BoundOperation, entry: Option<&Manif
     let mut builder = Tool::with_hints(tool.name.as_str(), hints)
         .title(said.title.unwrap_or_else(|| tool.title.clone()))
         .description(tool.description.as_str())
-        .input_schema(tool.inputs.schema());
+        .input_schema(closed(tool.inputs.schema()));
     builder.meta.extend(tool.meta());
     builder.output = output;
     builder.sources = sources;

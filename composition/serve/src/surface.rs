@@ -10,10 +10,12 @@ use scion_domain::mcp::{
     ToolCall, ToolDescription,
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
+use scion_domain::tool_surface::{ActionSplitReport, ToolRoster};
 use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
 
 use crate::CallGovernance;
 use crate::answer::Output;
+use crate::assemble::Known;
 use crate::changes::ChangeNotifier;
 use crate::content::{ContentHandle, ContentState};
 use crate::context_run;
@@ -31,7 +33,7 @@ pub struct ServedSurface {
     content: Arc<ContentState>,
     notifier: ChangeNotifier,
     calls: Arc<CallRuntime>,
-    pub(crate) untyped: Vec<String>,
+    known: Known,
 }
 
 pub(crate) struct ServedTool {
@@ -52,14 +54,14 @@ impl ServedSurface {
         identity: SurfaceIdentity,
         connector: ConnectorName,
         tools: Vec<ServedTool>,
+        known: Known,
         resources: Vec<ServedResource>,
         content: ContentState,
         notifier: ChangeNotifier,
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
         let calls = Arc::new(CallRuntime::new(connector.clone(), CallGovernance::default()));
-        let (content, untyped) = (Arc::new(content), Vec::new());
-        Self { identity, connector, tools, by_name, resources, content, notifier, calls, untyped }
+        Self { identity, connector, tools, by_name, resources, content: Arc::new(content), notifier, calls, known }
     }
 
     /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
@@ -71,7 +73,23 @@ impl ServedSurface {
 
     /// The operation tools that take one `params_json` and nothing typed: a debt of their author (R026).
     pub fn untyped_tools(&self) -> &[String] {
-        &self.untyped
+        &self.known.untyped
+    }
+
+    /// Every tool in the order of its registration, with where it comes from; additional tools last (R032). Clients are
+    /// shown the tools in the order of their names.
+    pub fn registered_tools(&self) -> &ToolRoster {
+        &self.known.roster
+    }
+
+    /// Which tool serves every action of every router (R020.2, R020.3).
+    pub fn action_split_report(&self) -> &ActionSplitReport {
+        &self.known.report
+    }
+
+    /// The risk class of a tool, where classes were declared (R020.5).
+    pub fn risk_class(&self, tool: &str) -> Option<&str> {
+        self.known.classes.get(tool).map(String::as_str)
     }
 
     /// The one declared name.

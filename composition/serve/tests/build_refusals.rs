@@ -39,18 +39,46 @@ fn the_identity_must_be_one_valid_name_and_a_version() {
 
 #[test]
 fn tools_have_names_and_schemas_that_every_client_takes() {
-    assert_eq!(code(desk().tool(finish(Tool::read("a b")))), "tool_name_invalid");
-    assert_eq!(code(desk().tool(finish(Tool::read("1a")))), "tool_name_invalid");
-    assert_eq!(code(desk().tool(finish(Tool::read("a".repeat(65))))), "tool_name_invalid");
-    assert!(desk().tool(finish(Tool::read("a".repeat(64)))).build().is_ok());
+    assert!(desk().tool(finish(Tool::read("a".repeat(44)))).build().is_ok());
     assert_eq!(code(desk().tool(finish(Tool::read("a"))).tool(finish(Tool::read("a")))), "tool_duplicate");
-    for schema in
-        [r#"{"type":"array"}"#, r"{}", r#"{"type":"object","anyOf":[]}"#, r#"{"type":"object","properties":1}"#]
-    {
-        let schema = parse(schema).unwrap().as_object().unwrap().clone();
-        assert_eq!(code(desk().tool(finish(Tool::read("a").input_schema(schema)))), "tool_schema_invalid");
+    let unfit = |tool: Tool, finding: &str, fix: &str| {
+        let refusal = desk().tool(tool).build().err().unwrap();
+        assert_eq!(refusal.code(), "tool_client_profile");
+        let text = refusal.to_string();
+        assert!(text.contains(finding) && text.contains(fix), "{text}");
+    };
+    for name in ["a b", "1a", ""] {
+        unfit(finish(Tool::read(name)), "profile_name_characters", "begin with a letter");
     }
-    assert_eq!(code(desk().tool(finish(Tool::read("a").output_schema(true.into())))), "tool_schema_invalid");
+    for letters in [45, 64, 65] {
+        unfit(finish(Tool::read("a".repeat(letters))), "profile_name_too_long", "shorten the name");
+    }
+    for (schema, finding, fix) in [
+        (r#"{"type":"array"}"#, "profile_root_not_object", "put the value into"),
+        (r"{}", "profile_root_not_object", "put the value into"),
+        (r#"{"type":"object","anyOf":[]}"#, "profile_root_composition", "describe one object"),
+        (r#"{"type":"object"}"#, "profile_open_object", "additionalProperties"),
+        (
+            r#"{"type":"object","additionalProperties":false,"properties":{"a":{"$ref":"https://x"}}}"#,
+            "profile_open_reference",
+            "write the schema out",
+        ),
+        (
+            r#"{"type":"object","additionalProperties":false,"properties":{"a":{"type":"integer","format":"int64"}}}"#,
+            "profile_wide_integer",
+            "bound it",
+        ),
+        (
+            r#"{"type":"object","additionalProperties":false,"required":["b"]}"#,
+            "profile_required_unknown",
+            "describe it",
+        ),
+    ] {
+        let schema = parse(schema).unwrap().as_object().unwrap().clone();
+        unfit(finish(Tool::read("desk_list").input_schema(schema)), finding, fix);
+    }
+    let output = parse(r#"{"type":"object","oneOf":[]}"#).unwrap();
+    unfit(finish(Tool::read("desk_list").output_schema(output)), "profile_root_composition", "`desk_list`");
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R075.2

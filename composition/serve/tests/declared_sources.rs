@@ -71,8 +71,8 @@ async fn both_ways_of_declaring_meet_in_one_declaration() {
 async fn the_tool_itself_carries_its_sources() {
     let tools = desk().list_tools(&CallScope::default()).await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["desk_list_tickets", "desk_list_people", "desk_list_comments"]);
-    let item = tools[0].meta["connector_sources"].as_array().unwrap()[0].clone();
+    assert_eq!(names, ["desk_list_comments", "desk_list_people", "desk_list_tickets"]);
+    let item = tools[2].meta["connector_sources"].as_array().unwrap()[0].clone();
     assert_eq!(item.get("source_id").unwrap().as_str(), Some("tickets"));
     let mapping = parse(r#"{"ontology_class":"https://desk.example/ns#Ticket","fields":{"subject":"title"}}"#).unwrap();
     assert_eq!(item.get("mapping"), Some(&mapping));

@@ -57,7 +57,10 @@ async fn additional_tools_come_last_and_replace_nothing() {
 
     let surface = desk().additional_tool(extra("desk_z")).additional_tool(extra("desk_a")).tool(own("desk_m")).build();
     let surface = surface.unwrap();
-    assert_eq!(names(listed(&surface).await), ["desk_m", "desk_z", "desk_a"]);
+    let registered: Vec<_> = surface.registered_tools().tools().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(registered, ["desk_m", "desk_z", "desk_a"]);
+    // What clients see is in the order of names, whatever was registered when.
+    assert_eq!(names(listed(&surface).await), ["desk_a", "desk_m", "desk_z"]);
     assert_eq!(call(&surface, "desk_a").await.texts, ["extra"]);
     assert_eq!(call(&surface, "desk_m").await.texts, ["own"]);
 

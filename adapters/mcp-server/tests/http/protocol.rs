@@ -20,7 +20,7 @@ async fn the_handshake_era_has_sessions() {
     let id = server.session(&[]).await;
     let of_session = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2025-11-25")];
     let listed = server.post(&of_session, &json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
-    assert_eq!(names(&listed.message()), ["desk_whoami", "desk_echo", "desk_hang"]);
+    assert_eq!(names(&listed.message()), ["desk_echo", "desk_hang", "desk_whoami"]);
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "desk_echo", "arguments": {"text": "ä"}}});
     let called = server.post(&of_session, &call).await.message();
     assert_eq!(called["result"]["content"][0]["text"], "ä");
@@ -54,7 +54,7 @@ async fn a_caller_narrows_what_it_sees_and_can_use() {
     .await;
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
     let list = enveloped("tools/list", json!({}));
-    assert_eq!(names(&server.post(&headers, &list).await.message()), ["desk_whoami", "desk_echo"]);
+    assert_eq!(names(&server.post(&headers, &list).await.message()), ["desk_echo", "desk_whoami"]);
     let mut narrowed = headers.to_vec();
     narrowed.push(("x-mcp-enabled-tools", "desk_echo,desk_hang"));
     assert_eq!(names(&server.post(&narrowed, &list).await.message()), ["desk_echo"]);

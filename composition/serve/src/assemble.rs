@@ -1,0 +1,100 @@
+//! All tools of a connector in the order of their registration: operations, written tools, actions of routers, and additional
+//! tools last (SDK-CONNECTOR-CONTROL-R032).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scion_domain::json::Json;
+use scion_domain::surface::ConnectorRefusal;
+use scion_domain::tool_surface::{
+    ActionSplitReport, RiskDeclaration, RouterMode, SplitOutcome, ToolName, ToolOrigin, ToolRoster, ToolSurfaceRefusal,
+    ensure_classified, read_manifest, split, split_tool_classes, untyped_tools,
+};
+
+use crate::Tool;
+use crate::checks;
+use crate::operation_tools::{self, OperationSet, refuse};
+use crate::router::Router;
+
+/// What the author declared.
+#[derive(Default)]
+pub(crate) struct Declared {
+    pub(crate) operations: Vec<OperationSet>,
+    pub(crate) manifest: Option<Json>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) routers: Vec<Router>,
+    pub(crate) mode: RouterMode,
+    pub(crate) additional: Vec<Tool>,
+    pub(crate) risk: Option<Risk>,
+}
+
+/// Who is how dangerous.
+#[derive(Default)]
+pub(crate) struct Risk {
+    pub(crate) declared: BTreeMap<String, RiskDeclaration>,
+    pub(crate) read_classes: BTreeSet<String>,
+}
+
+/// The tools, and what is known of where they come from.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) untyped: Vec<String>,
+    pub(crate) report: ActionSplitReport,
+    pub(crate) roster: ToolRoster,
+    pub(crate) classes: BTreeMap<String, String>,
+}
+
+impl Declared {
+    pub(crate) fn assemble(self, service: &str) -> Result<(Vec<Tool>, Known), ConnectorRefusal> {
+        let manifest = self.manifest.as_ref().map(read_manifest).transpose().map_err(refuse)?;
+        let operations = operation_tools::of_sets(self.operations, service, &manifest.unwrap_or_default())?;
+        let (mut tools, mut known) = (Vec::new(), Known::default());
+        known.untyped = untyped_tools(&operations.described).into_iter().map(ToString::to_string).collect();
+        known.add(&mut tools, operations.tools, ToolOrigin::Operation)?;
+        known.add(&mut tools, self.tools, ToolOrigin::Registrar)?;
+
+        let routers = self.routers.iter().map(Router::described).collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        let served: BTreeSet<ToolName> = known.roster.tools().map(|(name, _)| name.clone()).collect();
+        let (actions, report) = split(&routers, self.mode, &operations.described, &served).map_err(refuse)?;
+        for entry in &report.entries {
+            let SplitOutcome::Kept(reason) = entry.outcome else { continue };
+            if let Some(router) = self.routers.iter().find(|router| router.spec_name() == entry.router) {
+                let whole = router.keep(reason, &operations.described).map_err(refuse)?;
+                known.add(&mut tools, vec![whole], ToolOrigin::Registrar)?;
+            }
+        }
+        for action in actions {
+            if let Some(router) = self.routers.iter().find(|router| router.spec_name() == action.router.as_str()) {
+                known.add(&mut tools, vec![router.split(action)], ToolOrigin::Split)?;
+            }
+        }
+        known.report = report;
+        known.add(&mut tools, self.additional, ToolOrigin::Additional)?;
+        if let Some(risk) = &self.risk {
+            let inherited = split_tool_classes(&risk.declared, &risk.read_classes, &known.report);
+            let names = tools.iter().map(|tool| tool.spec.name.as_str());
+            ensure_classified(names.clone(), &risk.declared, &inherited).map_err(refuse)?;
+            let own = names.filter_map(|name| match risk.declared.get(name)? {
+                RiskDeclaration::Tool(class) => Some((name.to_owned(), class.clone())),
+                RiskDeclaration::Actions(_) => None,
+            });
+            known.classes = own.chain(inherited).collect();
+        }
+        Ok((tools, known))
+    }
+}
+
+impl Known {
+    fn add(&mut self, all: &mut Vec<Tool>, tools: Vec<Tool>, origin: ToolOrigin) -> Result<(), ConnectorRefusal> {
+        for tool in tools {
+            let name = checks::name(&tool.spec.name)?;
+            self.roster.add(name, origin).map_err(|refusal| match refusal {
+                ToolSurfaceRefusal::Collision { tool, first, second } => {
+                    ConnectorRefusal::DuplicateTool { tool, first, second }
+                }
+                other => refuse(other),
+            })?;
+            all.push(tool);
+        }
+        Ok(())
+    }
+}
