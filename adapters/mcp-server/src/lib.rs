@@ -49,12 +49,6 @@ pub async fn serve_stdio_as(
     serve_io_as(caller, surface, read, write, options).await
 }
 
-/// The protocol library's handler over a surface, for a host that brings a transport of the library itself. Nobody is asked who calls.
-#[doc(hidden)]
-pub fn handler(surface: Arc<dyn ToolSurface>, options: ServeOptions) -> impl rmcp::ServerHandler {
-    handler::Handler::new(surface, options, None)
-}
-
 /// Serves one client on a pair of byte streams until it closes its side. Dropping the future ends the conversation and
 /// cancels every call under way.
 pub async fn serve_io<R, W>(
