@@ -68,18 +68,22 @@ struct Converter<'d> {
     dialect: Dialect,
     options: &'d ConvertOptions,
     report: ConversionReport,
+    /// The parts of one schema.
     parts: usize,
+    /// Parts left for operations that take more than their share.
+    reserve: usize,
 }
 
 impl<'d> Converter<'d> {
     fn new(document: &'d Json, dialect: Dialect, options: &'d ConvertOptions) -> Self {
         let refs = Refs { root: document };
-        Self { document, refs, dialect, options, report: ConversionReport::default(), parts: 0 }
+        Self { document, refs, dialect, options, report: ConversionReport::default(), parts: 0, reserve: 0 }
     }
 
     fn run(mut self) -> ApiModel {
         let found = self.find();
         self.parts = self.options.limits.schema_parts(found.len());
+        self.reserve = self.options.limits.total_schema_parts / 4;
         let nameless: Vec<_> = found
             .iter()
             .map(|found| Nameless {
@@ -91,7 +95,7 @@ impl<'d> Converter<'d> {
         let names = name_all(&nameless, &self.options.prefix, &self.options.profile);
         let mut operations = Vec::new();
         for (found, named) in found.iter().zip(names) {
-            match self.operation(found, named) {
+            match self.operation_within_means(found, named) {
                 Ok(operation) => operations.push(operation),
                 Err(refusal) => self.refuse(found.method, found.path, refusal),
             }
@@ -165,7 +169,21 @@ impl<'d> Converter<'d> {
         found
     }
 
-    fn operation(&mut self, found: &Found<'d>, named: Named) -> Result<Operation, OperationRefusal> {
+    /// An operation that needs more than its share of parts gets a whole schema's from the reserve, while that lasts.
+    fn operation_within_means(&mut self, found: &Found<'d>, named: Named) -> Result<Operation, OperationRefusal> {
+        let (cut, more) = (self.report.cut, self.options.limits.max_schema_parts);
+        match self.operation(found, &named, self.parts) {
+            Err(OperationRefusal::TooLarge { .. }) if more > self.parts && self.reserve >= more => {
+                self.report.cut = cut;
+                let operation = self.operation(found, &named, more)?;
+                self.reserve -= more;
+                Ok(operation)
+            }
+            other => other,
+        }
+    }
+
+    fn operation(&mut self, found: &Found<'d>, named: &Named, parts: usize) -> Result<Operation, OperationRefusal> {
         let members = found.members;
         let limit = self.options.limits.max_parameters;
         let lists = [found.shared.get("parameters"), members.get("parameters")];
@@ -176,10 +194,10 @@ impl<'d> Converter<'d> {
             _ => body::read(self.refs, self.dialect, members, &parameters)?,
         };
         let mut input =
-            Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: self.parts };
-        self.parameters(&parameters, &mut input)?;
+            Input { properties: JsonObject::new(), required: Vec::new(), texts: BTreeMap::new(), left: parts };
+        self.parameters(&parameters, &mut input, parts)?;
         let body = match body {
-            Some(stated) => Some(self.body(stated, &mut input)?),
+            Some(stated) => Some(self.body(stated, &mut input, parts)?),
             None => None,
         };
         let answer = responses::read(self.refs, self.dialect, members);
@@ -251,7 +269,7 @@ impl<'d> Converter<'d> {
             answers_html: answer.html,
             links: answer.links,
             texts,
-            name: named.name,
+            name: named.name.clone(),
         })
     }
 
@@ -259,8 +277,12 @@ impl<'d> Converter<'d> {
         close(self.refs, schema, usage, parts, self.options.limits.max_schema_levels)
     }
 
-    fn parameters(&mut self, parameters: &Parameters<'d>, input: &mut Input) -> Result<(), OperationRefusal> {
-        let limit = self.parts;
+    fn parameters(
+        &mut self,
+        parameters: &Parameters<'d>,
+        input: &mut Input,
+        limit: usize,
+    ) -> Result<(), OperationRefusal> {
         for stated in &parameters.stated {
             let parameter = &stated.parameter;
             let closed = match stated.schema {
@@ -301,8 +323,8 @@ impl<'d> Converter<'d> {
         &mut self,
         stated: StatedBody<'d>,
         input: &mut Input,
+        limit: usize,
     ) -> Result<crate::model::RequestBody, OperationRefusal> {
-        let limit = self.parts;
         let text_form = |form: Option<TextForm>| Closed {
             schema: Json::from([("type", Json::from("string"))]),
             texts: form.map(|form| (String::new(), form)).into_iter().collect(),
@@ -310,6 +332,10 @@ impl<'d> Converter<'d> {
             cut: 0,
         };
         let anything = Json::Object(JsonObject::new());
+        let silent = || {
+            let silent = close(Refs { root: &anything }, &anything, Usage::Input, 64, 1)?;
+            silent.ok_or(OperationRefusal::TooLarge { limit })
+        };
         let mut closed = match (&stated.schema, stated.body.kind) {
             (_, BodyKind::Text) => text_form(None),
             (_, BodyKind::Bytes) => {
@@ -320,13 +346,16 @@ impl<'d> Converter<'d> {
                 closed
             }
             (Schema::Stated(schema), _) => {
-                let left = input.left;
-                self.close(schema, Usage::Input, left)?.ok_or(OperationRefusal::TooLarge { limit })?
+                // A body that is too wide even without what is in its members takes JSON text as a whole, unless the reserve
+                // can write its members out.
+                let wide = limit >= self.options.limits.max_schema_parts || self.reserve < self.options.limits.max_schema_parts;
+                match self.close(schema, Usage::Input, input.left)? {
+                    Some(closed) => closed,
+                    None if wide => silent()?,
+                    None => return Err(OperationRefusal::TooLarge { limit }),
+                }
             }
-            (Schema::Silent, _) => {
-                let silent = close(Refs { root: &anything }, &anything, Usage::Input, 64, 1)?;
-                silent.ok_or(OperationRefusal::TooLarge { limit })?
-            }
+            (Schema::Silent, _) => silent()?,
             (Schema::Fields(fields), _) => self.fields(fields, input.left)?,
         };
         if let (Json::Object(members), Some(description)) = (&mut closed.schema, stated.description) {
