@@ -19,7 +19,6 @@ pub mod report;
 pub mod scan;
 pub mod served_example;
 pub mod simulation;
-pub mod snapshot;
 pub mod suites;
 pub mod tool_snapshot;
 

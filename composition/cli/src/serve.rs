@@ -2,24 +2,26 @@
 
 mod check;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgMatches, Args, FromArgMatches};
 use scion::http::{HttpProfile, Outbound};
-use scion::mcp_server::{ServeOptions, serve_stdio};
+use scion::local::process_environment;
 use scion::openapi::{ApiClient, ApiCuration, ApiSetup, CuratedApi, ReadRefusal, curation_file, name_of, read};
 use scion::serve::{Connector, Identity, ServedSurface};
+use scion::{over_environment, serve_surface, with_serve_options};
 use scion_domain::command::CommandRefusal;
 use scion_domain::credential::{CredentialRequest, SecretRef};
 use scion_domain::id::ConnectorName;
 
 use crate::commands::Outcome;
 use crate::output::{Refused, printable, reason, tell};
-use crate::{DONE, NOT_STARTED};
+use crate::{DONE, FAILED, NOT_STARTED};
 
 /// The largest document that is looked at; the reader refuses what is larger.
 const MAX_DOCUMENT: u64 = (16 << 20) + 1;
@@ -32,9 +34,9 @@ Examples:
       --auth none --curate curation.yaml
 
 The server speaks MCP on standard input and output until the client ends the
-conversation. A private host, a private CA or a proxy is set up with
-<NAME>_ALLOWED_PRIVATE_HOSTS, <NAME>_TLS_PROFILE and <NAME>_PROXY_PROFILE,
-where <NAME> is the connector's name in capitals.";
+conversation, unless --transport says otherwise. A private host, a private CA
+or a proxy is set up with <NAME>_ALLOWED_PRIVATE_HOSTS, <NAME>_TLS_PROFILE and
+<NAME>_PROXY_PROFILE, where <NAME> is the connector's name in capitals.";
 
 /// `scion serve`.
 #[derive(Debug, Args)]
@@ -85,6 +87,37 @@ pub(crate) struct ServeArgs {
     /// Show what would be served, and what not and why; serve nothing.
     #[arg(long, verbatim_doc_comment)]
     check: bool,
+
+    #[command(flatten)]
+    served: Served,
+}
+
+/// The options every served connector has, as the variables they stand for.
+#[derive(Debug, Default)]
+struct Served(BTreeMap<String, String>);
+
+impl FromArgMatches for Served {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut served = Self::default();
+        served.update_from_arg_matches(matches)?;
+        Ok(served)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let set = over_environment(matches, std::mem::take(&mut self.0));
+        self.0 = set.map_err(|what| clap::Error::raw(clap::error::ErrorKind::InvalidUtf8, what))?;
+        Ok(())
+    }
+}
+
+impl Args for Served {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        with_serve_options(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        with_serve_options(command)
+    }
 }
 
 /// Serves, or shows what would be served.
@@ -114,8 +147,14 @@ pub(crate) async fn main(args: &ServeArgs) -> Outcome {
     }
     let (surface, client) = open(args, api, &name).await?;
     say(&client, &name);
-    serve_stdio(Arc::new(surface), ServeOptions::default()).await?;
-    Ok(DONE)
+    let mut environment = process_environment();
+    environment.extend(args.served.0.clone());
+    let code = serve_surface(surface, &environment).await;
+    Ok(match code {
+        code if code == ExitCode::SUCCESS => DONE,
+        code if code == ExitCode::from(NOT_STARTED) => NOT_STARTED,
+        _ => FAILED,
+    })
 }
 
 /// Problems of a file are told with their places.

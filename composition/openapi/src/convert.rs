@@ -348,7 +348,8 @@ impl<'d> Converter<'d> {
             (Schema::Stated(schema), _) => {
                 // A body that is too wide even without what is in its members takes JSON text as a whole, unless the reserve
                 // can write its members out.
-                let wide = limit >= self.options.limits.max_schema_parts || self.reserve < self.options.limits.max_schema_parts;
+                let wide = limit >= self.options.limits.max_schema_parts
+                    || self.reserve < self.options.limits.max_schema_parts;
                 match self.close(schema, Usage::Input, input.left)? {
                     Some(closed) => closed,
                     None if wide => silent()?,

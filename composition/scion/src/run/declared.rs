@@ -63,6 +63,19 @@ fn run_with(
     code
 }
 
+/// Serves a surface that no declaration made, as an environment says: transport, callers and limits are those of [`run`], whose
+/// options [`with_serve_options`](super::with_serve_options) adds to a command line.
+pub async fn serve_surface(surface: ServedSurface, environment: &BTreeMap<String, String>) -> ExitCode {
+    let config = match AgentConfig::from_environment(environment) {
+        Ok(config) => config,
+        Err(problems) => return refused_settings(&problems),
+    };
+    match callers_are_known(&config) {
+        Ok(()) => serve(surface, &config).await,
+        Err(refusal) => fail(&refusal),
+    }
+}
+
 /// The surface over the way out of this machine.
 async fn open(
     connector: ConnectorDeclaration,

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::{Error, ErrorKind};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 /// One option.
 struct Flag {
@@ -234,11 +234,16 @@ Exit codes:
 
 /// The whole command line, described.
 pub(crate) fn command(name: &str, version: &str, about: Option<&str>) -> Command {
-    let mut command = Command::new(name.to_owned())
+    let command = Command::new(name.to_owned())
         .version(version.to_owned())
         .about(about.map_or_else(|| format!("Serves {name} over MCP."), str::to_owned))
         .after_help(AFTER)
         .next_line_help(true);
+    with_serve_options(command)
+}
+
+/// Adds the options of a served connector to a command that serves one.
+pub fn with_serve_options(mut command: Command) -> Command {
     for (heading, flags) in SECTIONS {
         for flag in flags {
             let help = format!("{} [{}]", flag.help, flag.variables.join(", "));
@@ -301,24 +306,35 @@ pub(crate) enum Asked {
 pub(crate) fn read(
     command: Command,
     arguments: impl Iterator<Item = OsString>,
-    mut environment: BTreeMap<String, String>,
+    environment: BTreeMap<String, String>,
 ) -> Asked {
     let program = OsString::from(command.get_name());
     let matches = match command.try_get_matches_from(std::iter::once(program).chain(arguments)) {
         Ok(matches) => matches,
         Err(error) => return refused(&error),
     };
+    match over_environment(&matches, environment) {
+        Ok(environment) => Asked::Serve(environment),
+        Err(what) => Asked::Wrong(what),
+    }
+}
+
+/// The environment with the options of [`with_serve_options`] that were given over it; or what is wrong with one.
+pub fn over_environment(
+    matches: &ArgMatches,
+    mut environment: BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, String> {
     for flag in SECTIONS.iter().flat_map(|(_, flags)| *flags) {
         let Ok(Some(mut raw)) = matches.try_get_raw(flag.long) else { continue };
         let Some(value) = raw.next() else { continue };
         let Some(value) = value.to_str() else {
-            return Asked::Wrong(format!("the value of `--{}` is not UTF-8", flag.long));
+            return Err(format!("the value of `--{}` is not UTF-8", flag.long));
         };
         for variable in flag.variables {
             environment.insert((*variable).to_owned(), value.to_owned());
         }
     }
-    Asked::Serve(environment)
+    Ok(environment)
 }
 
 fn refused(error: &Error) -> Asked {
