@@ -47,6 +47,15 @@ refusals! {
         /// The output cannot be written.
         Output { what: &'static str } => "output_failed", Unavailable, Later,
             "the output cannot be written: {what}", "check where it goes";
+        /// The name of a new connector cannot be used.
+        ProjectName { name: String, what: &'static str } => "project_name_invalid", CallerMistake, Never,
+            "`{name}` {what}", "choose a name such as github-mcp";
+        /// Something is there already.
+        ProjectExists { path: String } => "project_exists", CallerMistake, Never,
+            "{path} exists already", "choose another name, or pass --dir";
+        /// The package cannot be written.
+        ProjectWrite { path: String, what: &'static str } => "project_unwritable", CallerMistake, Never,
+            "{path} cannot be made: {what}", "pass --dir with a folder you may write to";
         /// A defect of this program.
         Internal { place: String } => "internal_error", Unavailable, Never,
             "this program has a defect at {place}", "report it with the command line; what was committed is safe";

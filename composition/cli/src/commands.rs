@@ -7,7 +7,7 @@ use scion::sink::{Access, OpenSink, SinkFactory, SinkRegistry, SinkRequest};
 use scion_domain::command::CommandRefusal;
 
 use crate::output::{Refused, tell};
-use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, place, query, release, serve, status, usage};
+use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, new, place, query, release, serve, status, usage};
 
 /// What a command ends with: an exit code, or the reason there is no result.
 pub(crate) type Outcome = Result<u8, Refused>;
@@ -45,6 +45,9 @@ enum Command {
     /// Serve an HTTP API that an OpenAPI document describes.
     #[command(next_line_help = true, after_help = serve::AFTER)]
     Serve(serve::ServeArgs),
+    /// Make the package of a new connector.
+    #[command(next_line_help = true)]
+    New(new::NewArgs),
     /// Say what a code in `error[code]` means and what to do.
     #[command(next_line_help = true)]
     Explain(ExplainArgs),
@@ -170,6 +173,7 @@ pub(crate) fn main(sinks: &SinkRegistry) -> u8 {
             Command::Doctor(args) => doctor::main(args, sinks).await,
             Command::Release(args) => release::main(args, sinks).await,
             Command::Serve(args) => serve::main(args).await,
+            Command::New(args) => new::main(args),
             Command::Explain(args) => explain::main(&args.code),
         }
     });

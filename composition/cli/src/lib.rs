@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod health;
 mod logging;
+mod new;
 mod output;
 mod panics;
 mod place;

@@ -33,6 +33,7 @@ pub mod prelude;
 #[cfg(feature = "mcp-server")]
 mod run;
 pub mod sink;
+pub mod testing;
 #[cfg(feature = "mcp-server")]
 #[doc(hidden)]
 pub mod usage;
