@@ -9,6 +9,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::auth::JwtRefusal::CATALOGUE,
         crate::auth::PkceRefusal::CATALOGUE,
         crate::http::HttpRefusal::CATALOGUE,
+        crate::current_plan::CurrentPlanRefusal::CATALOGUE,
+        crate::entitlement::EntitlementRefusal::CATALOGUE,
         crate::egress::EgressRefusal::CATALOGUE,
         crate::proxy::ProxyRefusal::CATALOGUE,
         crate::tls::TlsRefusal::CATALOGUE,

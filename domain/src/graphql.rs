@@ -6,6 +6,7 @@
 
 mod connection;
 mod cost;
+mod details;
 mod document;
 mod refusal;
 mod response;
@@ -13,6 +14,7 @@ mod schema;
 
 pub use connection::{ConnectionOptions, ConnectionWalk, NextPage};
 pub use cost::{Cost, CostBudget, CostReport};
+pub use details::introspection_failed;
 pub use document::{GraphQlDocument, OperationKind};
 pub use refusal::{ErrorKind, GraphQlRefusal, graphql_failure_payload};
 pub use response::{GraphQlAnswer, GraphQlResponse};

@@ -233,6 +233,15 @@ refusals! {
         /// Two tools share a name.
         DuplicateTool { tool: String, first: String, second: String } => "tool_duplicate", CallerMistake, Never,
             "two tools are called `{tool}`: {first} and {second}", "rename one";
+        /// A group of tools is switched by a setting that says neither yes nor no. The setting's value is not repeated.
+        Toggle { setting: String } => "tool_toggle_invalid", CallerMistake, Never,
+            "the setting {setting} is neither true nor false", "set it to true or false, or leave it out";
+        /// Groups of tools are declared, and plain tools beside them.
+        RegistryAndTools => "tool_registry_conflict", CallerMistake, Never,
+            "the connector declares groups of tools and plain tools beside them", "put each tool into a group, or add it with inline_tool";
+        /// A route that cannot be served.
+        Route { path: String, what: &'static str } => "connector_route_invalid", CallerMistake, Never,
+            "the route {path} cannot be served: {what}", "declare one route for each path and method, not at /health or /ready";
         /// Two resources share a URI.
         DuplicateResource { uri: String } => "resource_duplicate", CallerMistake, Never,
             "two resources are served at {uri}", "change one";

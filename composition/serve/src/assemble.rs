@@ -1,7 +1,9 @@
 //! All tools of a connector in the order of their registration: operations, written tools, actions of routers, and additional
 //! tools last (SDK-CONNECTOR-CONTROL-R032).
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use scion_domain::json::Json;
 use scion_domain::surface::ConnectorRefusal;
@@ -10,10 +12,11 @@ use scion_domain::tool_surface::{
     ensure_classified, read_manifest, split, split_tool_classes, untyped_tools,
 };
 
-use crate::Tool;
 use crate::checks;
+use crate::hooks::{Coercer, Registration, RegistrationContext, ToolGroup, coerced};
 use crate::operation_tools::{self, OperationSet, refuse};
 use crate::router::Router;
+use crate::{Identity, Tool};
 
 /// What the author declared.
 #[derive(Default)]
@@ -25,6 +28,12 @@ pub(crate) struct Declared {
     pub(crate) mode: RouterMode,
     pub(crate) additional: Vec<Tool>,
     pub(crate) risk: Option<Risk>,
+    pub(crate) groups: Vec<ToolGroup>,
+    pub(crate) inline: Vec<Tool>,
+    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) coercer: Option<Coercer>,
+    pub(crate) registrations: Vec<Registration>,
+    pub(crate) client: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Who is how dangerous.
@@ -44,12 +53,25 @@ pub(crate) struct Known {
 }
 
 impl Declared {
-    pub(crate) fn assemble(self, service: &str) -> Result<(Vec<Tool>, Known), ConnectorRefusal> {
+    pub(crate) fn assemble(mut self, identity: &Identity) -> Result<(Vec<Tool>, Known), ConnectorRefusal> {
+        if !self.groups.is_empty() && !self.tools.is_empty() {
+            return Err(ConnectorRefusal::RegistryAndTools);
+        }
+        for group in std::mem::take(&mut self.groups) {
+            let (tools, routers) = group.registered(&self.settings)?;
+            self.tools.extend(tools);
+            self.routers.extend(routers);
+        }
         let manifest = self.manifest.as_ref().map(read_manifest).transpose().map_err(refuse)?;
-        let operations = operation_tools::of_sets(self.operations, service, &manifest.unwrap_or_default())?;
+        let operations = operation_tools::of_sets(self.operations, &identity.name, &manifest.unwrap_or_default())?;
         let (mut tools, mut known) = (Vec::new(), Known::default());
         known.untyped = untyped_tools(&operations.described).into_iter().map(ToString::to_string).collect();
-        known.add(&mut tools, operations.tools, ToolOrigin::Operation)?;
+        let own = match &self.coercer {
+            Some(coercer) => operations.tools.into_iter().map(|tool| coerced(tool, coercer)).collect(),
+            None => operations.tools,
+        };
+        known.add(&mut tools, own, ToolOrigin::Operation)?;
+        known.add(&mut tools, self.inline, ToolOrigin::Registrar)?;
         known.add(&mut tools, self.tools, ToolOrigin::Registrar)?;
 
         let routers = self.routers.iter().map(Router::described).collect::<Result<Vec<_>, _>>().map_err(refuse)?;
@@ -69,6 +91,18 @@ impl Declared {
         }
         known.report = report;
         known.add(&mut tools, self.additional, ToolOrigin::Additional)?;
+        for registration in self.registrations {
+            let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.clone()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let more = registration(&RegistrationContext {
+                server: &identity.name,
+                version: &identity.version,
+                settings: &self.settings,
+                client: self.client.as_ref(),
+                tools: &names,
+            });
+            known.add(&mut tools, more, ToolOrigin::Additional)?;
+        }
         if let Some(risk) = &self.risk {
             let inherited = split_tool_classes(&risk.declared, &risk.read_classes, &known.report);
             let names = tools.iter().map(|tool| tool.spec.name.as_str());

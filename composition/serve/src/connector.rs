@@ -1,5 +1,6 @@
 //! The connector as its author declares it, and the checks that turn it into a surface.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use scion_domain::declaration::{DECLARATION_MEDIA_TYPE, DECLARATION_URI, SOURCE_META_KEY};
@@ -17,13 +18,14 @@ use crate::confirm::Asks;
 use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
+use crate::hooks::{self, Readiness, ReadinessCheck, RegistrationContext, Route, ToolGroup};
 use crate::operation_tools::OperationSet;
 use crate::router::Router;
 use crate::surface::{ServedResource, ServedTool};
 use crate::tool::ToolBuilder;
 use crate::{
     BoundOperation, Identity, Mapping, Operations, ResourceModel, ServedContent, ServedSurface, Source, TextResource,
-    Tool, checks,
+    Tool, ToolRefusal, checks,
 };
 
 /// Where the server says that it is well (1.1).
@@ -47,6 +49,8 @@ impl Connector {
             texts: Vec::new(),
             content: None,
             notifier: ChangeNotifier::default(),
+            routes: Vec::new(),
+            readiness: None,
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct ConnectorBuilder {
     texts: Vec<TextResource>,
     content: Option<ServedContent>,
     notifier: ChangeNotifier,
+    routes: Vec<Route>,
+    readiness: Option<ReadinessCheck>,
 }
 
 impl ConnectorBuilder {
@@ -146,6 +152,73 @@ impl ConnectorBuilder {
         self
     }
 
+    /// Adds tools under a tag, which a setting such as `ROOMSTOOL` switches off (R019.2). Where there are such groups, plain
+    /// tools are refused beside them; a single one more is an [`Self::inline_tool`].
+    #[must_use]
+    pub fn tool_group(mut self, group: ToolGroup) -> Self {
+        self.declared.groups.push(group);
+        self
+    }
+
+    /// Adds a tool beside groups of tools. It is registered before them.
+    #[must_use]
+    pub fn inline_tool(mut self, tool: Tool) -> Self {
+        self.declared.inline.push(tool);
+        self
+    }
+
+    /// The settings: what switches groups off, and what additional registrations read. Nothing else is read from anywhere.
+    #[must_use]
+    pub fn settings(mut self, settings: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.declared.settings.extend(settings);
+        self
+    }
+
+    /// Changes every result of an operation before it is answered.
+    #[must_use]
+    pub fn coerce_results(
+        mut self,
+        coercer: impl Fn(Json) -> Result<Json, ToolRefusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.declared.coercer = Some(Arc::new(coercer));
+        self
+    }
+
+    /// What additional registrations make clients with.
+    #[must_use]
+    pub fn client_factory<T: Send + Sync + 'static>(mut self, factory: Arc<T>) -> Self {
+        self.declared.client = Some(factory);
+        self
+    }
+
+    /// Adds tools that depend on the connector's name, settings or client. It runs after everything else is registered.
+    #[must_use]
+    pub fn register(
+        mut self,
+        registration: impl FnOnce(&RegistrationContext<'_>) -> Vec<Tool> + Send + 'static,
+    ) -> Self {
+        self.declared.registrations.push(Box::new(registration));
+        self
+    }
+
+    /// Adds an HTTP route, for listeners. `/health` and `/ready` are the server's own.
+    #[must_use]
+    pub fn route(mut self, route: Route) -> Self {
+        self.routes.push(route);
+        self
+    }
+
+    /// How listeners answer `/ready`. `/health` says only that the process lives.
+    #[must_use]
+    pub fn readiness<F, Fut>(mut self, probe: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Readiness, &'static str>> + Send + 'static,
+    {
+        self.readiness = Some(ReadinessCheck::new(probe));
+        self
+    }
+
     /// Declares a source by tool name, for tools that are generated rather than written (R075.2).
     #[must_use]
     pub fn source(mut self, tool: impl Into<String>, source: Source) -> Self {
@@ -194,7 +267,8 @@ impl ConnectorBuilder {
         if self.identity.version.trim().is_empty() {
             return Err(ConnectorRefusal::NoVersion);
         }
-        let (tools, known) = std::mem::take(&mut self.declared).assemble(&self.identity.name)?;
+        hooks::check_routes(&self.routes)?;
+        let (tools, known) = std::mem::take(&mut self.declared).assemble(&self.identity)?;
         let specs: Vec<_> = tools.iter().map(|tool| &tool.spec).collect();
 
         let on_tools =
@@ -243,7 +317,9 @@ impl ConnectorBuilder {
             .collect();
         // A listing that moves between two servers defeats every client's cache.
         tools.sort_by(|a, b| a.description.name.cmp(&b.description.name));
-        Ok(ServedSurface::new(identity, connector, tools, known, resources, content, self.notifier))
+        let mut surface = ServedSurface::new(identity, connector, tools, known, resources, content, self.notifier);
+        (surface.routes, surface.readiness) = (self.routes, self.readiness);
+        Ok(surface)
     }
 
     fn resources(&self, connector: &ConnectorName) -> Vec<ServedResource> {

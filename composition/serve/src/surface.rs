@@ -20,6 +20,7 @@ use crate::changes::ChangeNotifier;
 use crate::content::{ContentHandle, ContentState};
 use crate::context_run;
 use crate::context_runtime::{CallRuntime, ToolFacts};
+use crate::hooks::{ReadinessCheck, Route};
 use crate::tool::{Handler, Inputs};
 
 /// A connector ready to be served. Made by [`ConnectorBuilder::build`](crate::ConnectorBuilder::build) only, so it is
@@ -34,6 +35,8 @@ pub struct ServedSurface {
     notifier: ChangeNotifier,
     calls: Arc<CallRuntime>,
     known: Known,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) readiness: Option<ReadinessCheck>,
 }
 
 pub(crate) struct ServedTool {
@@ -61,7 +64,8 @@ impl ServedSurface {
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.description.name.clone(), index)).collect();
         let calls = Arc::new(CallRuntime::new(connector.clone(), CallGovernance::default()));
-        Self { identity, connector, tools, by_name, resources, content: Arc::new(content), notifier, calls, known }
+        let (content, routes, readiness) = (Arc::new(content), Vec::new(), None);
+        Self { identity, connector, tools, by_name, resources, content, notifier, calls, known, routes, readiness }
     }
 
     /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
@@ -90,6 +94,16 @@ impl ServedSurface {
     /// The risk class of a tool, where classes were declared (R020.5).
     pub fn risk_class(&self, tool: &str) -> Option<&str> {
         self.known.classes.get(tool).map(String::as_str)
+    }
+
+    /// The routes that listeners serve beside the protocol (R019.2).
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// How listeners answer `/ready`; `None` where the connector declares nothing.
+    pub const fn readiness(&self) -> Option<&ReadinessCheck> {
+        self.readiness.as_ref()
     }
 
     /// The one declared name.
