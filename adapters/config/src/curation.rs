@@ -307,7 +307,7 @@ fn pages(walk: &mut Walk, at: &At<'_>) -> Option<PageCuration> {
         "page" => {
             let start = match set.get("start") {
                 // Zero is a first page, and no count.
-                Some(at) if matches!(scalar::text(at.node), Err(_)) => match plain(at.node) {
+                Some(at) if scalar::text(at.node).is_err() => match plain(at.node) {
                     Ok(Json::Number(number)) if number.as_u64().is_some_and(|start| start <= 1_000_000) => {
                         number.as_u64().unwrap_or_default()
                     }

@@ -126,7 +126,7 @@ pub(crate) async fn main(args: &ServeArgs) -> Outcome {
         None => ApiCuration::default(),
         Some(path) => match curation_file(path) {
             Ok(curation) => curation,
-            Err(problems) => return refused(&problems.to_string()),
+            Err(problems) => return Ok(refused(&problems.to_string())),
         },
     };
     let document = document(&args.openapi)?;
@@ -135,7 +135,7 @@ pub(crate) async fn main(args: &ServeArgs) -> Outcome {
         Err(ReadRefusal::Document(refusal)) => {
             return Err(Refused::from(refusal).at(&args.openapi.display().to_string()));
         }
-        Err(ReadRefusal::Curation(problems)) => return refused(&problems.to_string()),
+        Err(ReadRefusal::Curation(problems)) => return Ok(refused(&problems.to_string())),
     };
     drop(document);
     let name = match &args.name {
@@ -158,9 +158,9 @@ pub(crate) async fn main(args: &ServeArgs) -> Outcome {
 }
 
 /// Problems of a file are told with their places.
-fn refused(text: &str) -> Outcome {
+fn refused(text: &str) -> u8 {
     tell(&printable_lines(text));
-    Ok(NOT_STARTED)
+    NOT_STARTED
 }
 
 fn printable_lines(text: &str) -> String {

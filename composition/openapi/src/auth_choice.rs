@@ -140,10 +140,10 @@ fn ways(api: &CuratedApi, owner: &str) -> String {
     for names in seen.into_iter().filter(|names| !names.is_empty()) {
         let schemes: Vec<Option<&SecurityScheme>> = names.iter().map(|name| api.security_schemes.get(*name)).collect();
         let way = schemes.iter().zip(&names).map(|(scheme, name)| way(*scheme, name, owner)).collect::<Vec<_>>();
-        let supported = |scheme: &Option<&SecurityScheme>| {
+        let supported = |scheme: Option<&SecurityScheme>| {
             scheme.is_some_and(|scheme| !matches!(scheme.kind, SchemeKind::Unsupported { .. }))
         };
-        let list = if schemes.iter().all(supported) { &mut usable } else { &mut others };
+        let list = if schemes.iter().copied().all(supported) { &mut usable } else { &mut others };
         list.push(way.join(" together with "));
     }
     usable.append(&mut others);

@@ -95,7 +95,7 @@ impl<'d> Converter<'d> {
         let names = name_all(&nameless, &self.options.prefix, &self.options.profile);
         let mut operations = Vec::new();
         for (found, named) in found.iter().zip(names) {
-            match self.operation_within_means(found, named) {
+            match self.operation_within_means(found, &named) {
                 Ok(operation) => operations.push(operation),
                 Err(refusal) => self.refuse(found.method, found.path, refusal),
             }
@@ -170,12 +170,12 @@ impl<'d> Converter<'d> {
     }
 
     /// An operation that needs more than its share of parts gets a whole schema's from the reserve, while that lasts.
-    fn operation_within_means(&mut self, found: &Found<'d>, named: Named) -> Result<Operation, OperationRefusal> {
+    fn operation_within_means(&mut self, found: &Found<'d>, named: &Named) -> Result<Operation, OperationRefusal> {
         let (cut, more) = (self.report.cut, self.options.limits.max_schema_parts);
-        match self.operation(found, &named, self.parts) {
+        match self.operation(found, named, self.parts) {
             Err(OperationRefusal::TooLarge { .. }) if more > self.parts && self.reserve >= more => {
                 self.report.cut = cut;
-                let operation = self.operation(found, &named, more)?;
+                let operation = self.operation(found, named, more)?;
                 self.reserve -= more;
                 Ok(operation)
             }

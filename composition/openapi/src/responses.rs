@@ -25,15 +25,12 @@ pub(crate) fn read<'d>(refs: Refs<'d>, dialect: Dialect, operation: &'d JsonObje
     let schema = if dialect == Dialect::Swagger2 { response.get("schema") } else { json_schema(refs, response) };
     let headers = response.get("headers").and_then(Json::as_object);
     let link_header = headers.is_some_and(|headers| headers.keys().any(|name| name.eq_ignore_ascii_case("link")));
-    let media: Vec<&str> = match dialect {
-        Dialect::Swagger2 => {
-            let produces = operation.get("produces").or_else(|| refs.root.get("produces")).and_then(Json::as_array);
-            produces.unwrap_or_default().iter().take(64).filter_map(Json::as_str).collect()
-        }
-        _ => {
-            let content = response.get("content").and_then(Json::as_object);
-            content.into_iter().flat_map(JsonObject::keys).take(64).map(String::as_str).collect()
-        }
+    let media: Vec<&str> = if dialect == Dialect::Swagger2 {
+        let produces = operation.get("produces").or_else(|| refs.root.get("produces")).and_then(Json::as_array);
+        produces.unwrap_or_default().iter().take(64).filter_map(Json::as_str).collect()
+    } else {
+        let content = response.get("content").and_then(Json::as_object);
+        content.into_iter().flat_map(JsonObject::keys).take(64).map(String::as_str).collect()
     };
     let html =
         !media.is_empty() && media.iter().all(|media| media.trim().to_ascii_lowercase().starts_with("text/html"));

@@ -17,7 +17,7 @@ use scion_domain::refusal::Refusal as _;
 use scion_openapi::{ConvertOptions, Operation, convert, curate};
 
 /// Longer than any document takes without optimisation; an endless loop takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What became of one document.
 struct Outcome {

@@ -182,7 +182,7 @@ async fn its_lists_are_synchronised_into_the_embedded_graph() {
     );
     let asked = notes.lab.received();
     let members: Vec<&str> =
-        asked.iter().map(|request| request.path()).filter(|path| path.ends_with("/members")).collect();
+        asked.iter().map(scion_lab::Received::path).filter(|path| path.ends_with("/members")).collect();
     assert_eq!(members, ["/v1/notebooks/9007199254740993/members", "/v1/notebooks/9007199254740994/members"]);
     assert!(asked.iter().any(|request| request.target.contains("cursor=n6")), "all pages of notes were read");
 

@@ -57,8 +57,10 @@ fn no_document_takes_more_than_512_mb_or_half_a_minute() {
         let _ = writeln!(bomb, "a{level}: &a{level} [{}]", vec![format!("*a{}", level - 1); 9].join(", "));
     }
     let text = format!("openapi: 3.0.0\ninfo: {{title: '{}'}}\npaths: {{}}\n", "x".repeat(15 << 20));
-    let keys: String = (0..400_000).map(|index| format!("k{index}: v\n")).collect();
-    let keys = format!("openapi: 3.0.0\npaths: {{}}\n{keys}");
+    let mut keys = String::from("openapi: 3.0.0\npaths: {}\n");
+    for index in 0..400_000 {
+        let _ = writeln!(keys, "k{index}: v");
+    }
     let place = tempfile::tempdir().unwrap();
     for (name, document) in
         [("many", many), ("wide", wide), ("doubling", doubling), ("bomb", bomb), ("text", text), ("keys", keys)]
@@ -72,6 +74,6 @@ fn no_document_takes_more_than_512_mb_or_half_a_minute() {
         assert!(child.wait().unwrap().code().is_some(), "{name} ended by a signal");
         assert!(peak > 0 && peak < 512_000_000, "{name}: {peak} bytes");
         // Thirty times what it takes without optimisation on an idle machine would still be no endless loop.
-        assert!(start.elapsed() < Duration::from_secs(60), "{name}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_mins(1), "{name}: {:?}", start.elapsed());
     }
 }

@@ -8,7 +8,7 @@ use scion_domain::api_curation::{
 use scion_domain::client_profile::ClientProfile;
 use scion_domain::config::{ConfigProblem, ConfigProblems, ConfigRefusal, hint};
 use scion_domain::http::Method;
-use scion_domain::json::Json;
+use scion_domain::json::{Json, JsonObject};
 use scion_domain::mcp::ToolHints;
 use scion_domain::tool_surface::ToolPrefix;
 
@@ -218,7 +218,7 @@ fn with_next(schema: Json) -> Json {
     let next = Json::from([("type", Json::from(vec![Json::from("string"), Json::from("null")]))]);
     match schema {
         Json::Object(mut members) if members.get("type").and_then(Json::as_str) == Some("object") => {
-            let properties = members.entry("properties".to_owned()).or_insert_with(|| Json::Object(Default::default()));
+            let properties = members.entry("properties".to_owned()).or_insert_with(|| Json::Object(JsonObject::new()));
             if let Json::Object(properties) = properties {
                 properties.insert(NEXT_PAGE.to_owned(), next);
             }

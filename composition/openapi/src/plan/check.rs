@@ -46,7 +46,7 @@ impl Check<'_> {
         if let Some(branches) = schema.get("anyOf").and_then(Json::as_array) {
             return self.branches(value, branches, at, argument);
         }
-        if !of_type(value, schema) && !(self.lenient && reads_as(value, schema)) {
+        if !(of_type(value, schema) || self.lenient && reads_as(value, schema)) {
             return Err(PlanRefusal::Type { argument: argument.to_owned(), expected: expected(schema) });
         }
         let choices = schema.get("enum").and_then(Json::as_array);
