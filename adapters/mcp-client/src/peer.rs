@@ -18,6 +18,9 @@ use crate::pace::Pacer;
 
 /// How long the reason of a broken session may lag behind the first call that notices.
 const REASON_LAG: Duration = Duration::from_secs(1);
+/// How often a request that came too soon for the server is sent again, and the longest wait before that.
+const RETURNS: u32 = 8;
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The sending half of a session.
 pub(crate) struct Requester {
@@ -34,20 +37,33 @@ pub(crate) struct Requester {
 }
 
 impl Requester {
-    /// Sends a request and waits for its result. Dropping the future cancels the request at the server.
+    /// Sends a request and waits for its result; a server that says when to return is asked again then, within the deadline. Dropping the future cancels the request at the server.
     pub(crate) async fn request(
         &self,
         operation: Operation<'_>,
         request: ClientRequest,
     ) -> Result<ServerResult, McpRefusal> {
         self.bounded(operation, async {
-            let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
-            let mut abandoned = Abandoned { requester: self, id: Some(handle.id.clone()) };
-            let answer = handle.rx.await;
-            abandoned.id = None;
-            answer.unwrap_or(Err(ServiceError::TransportClosed))
+            let mut returns = 0;
+            loop {
+                let answer = self.exchange(request.clone()).await;
+                let Some(wait) = answer.as_ref().err().and_then(wait).filter(|_| returns < RETURNS) else {
+                    return answer;
+                };
+                // The server did nothing yet, so that even a call that changes something may be sent again.
+                returns += 1;
+                tokio::time::sleep(wait).await;
+            }
         })
         .await
+    }
+
+    async fn exchange(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
+        let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut abandoned = Abandoned { requester: self, id: Some(handle.id.clone()) };
+        let answer = handle.rx.await;
+        abandoned.id = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
     }
 
     /// Runs one exchange when it is its turn, within the deadline, and until the session ends.
@@ -94,6 +110,13 @@ impl Requester {
     async fn reason(&self) -> Fault {
         tokio::time::timeout(REASON_LAG, self.end.wait()).await.unwrap_or(Fault::Closed)
     }
+}
+
+/// How long a server that limits its callers asks this one to wait; `None` for every other error, and when it does not say.
+fn wait(error: &ServiceError) -> Option<Duration> {
+    let ServiceError::McpError(error) = error else { return None };
+    let wait = error.data.as_ref().filter(|_| error.code.0 == -32_000)?.as_u64()?;
+    Some(Duration::from_millis(wait)).filter(|wait| *wait <= LONGEST_WAIT)
 }
 
 /// Tells the server about a request whose caller is gone.

@@ -18,6 +18,8 @@ use serde_json::Value;
 
 use crate::scan::{member, members};
 
+/// The member of error data with the time to wait, in milliseconds; of such an error only the number is kept.
+const RETRY_KEY: &str = "retry_after_ms";
 /// Under this `_meta` key a typed listing carries its raw text. What a peer sends under it is overwritten.
 pub(crate) const RAW_KEY: &str = "dev.scion/raw";
 
@@ -203,8 +205,12 @@ fn error(raw: &str, kind: Kind) -> ErrorData {
     } else {
         ""
     };
-    // Version negotiation reads the list of supported versions; nothing else reads error data.
-    let data = error.data.filter(|_| kind == Kind::Typed && error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
+    // Version negotiation reads the list of supported versions, and a limited request the time to wait, a number; nothing else reads
+    // error data.
+    let data = match (error.code.0, error.data) {
+        (-32_000, Some(data)) => data.get(RETRY_KEY).filter(|wait| wait.is_u64()).cloned(),
+        (_, data) => data.filter(|_| kind == Kind::Typed && error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION),
+    };
     ErrorData::new(error.code, hint, data)
 }
 

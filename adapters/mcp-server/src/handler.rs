@@ -30,10 +30,10 @@ use crate::{ServeOptions, channel, error, filtering, wire, wire_content};
 pub(crate) struct Handler {
     surface: Arc<dyn ToolSurface>,
     options: ServeOptions,
-    config: ServerConfig,
+    config: Arc<ServerConfig>,
     caller: Option<CallerIdentity>,
     policy: Arc<ListingPolicy>,
-    calls: Semaphore,
+    calls: Arc<Semaphore>,
     subscriptions: Subscriptions,
     threshold: Threshold,
     notifying: Mutex<Option<AbortOnDrop<()>>>,
@@ -41,14 +41,14 @@ pub(crate) struct Handler {
 
 impl Handler {
     pub(crate) fn new(surface: Arc<dyn ToolSurface>, options: ServeOptions, caller: Option<CallerIdentity>) -> Self {
-        let config = wire::server_config(surface.identity(), surface.completes());
+        let config = Arc::new(wire::server_config(surface.identity(), surface.completes()));
         Self {
             surface,
             options,
             config,
             caller,
             policy: Arc::default(),
-            calls: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
+            calls: Arc::new(Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS))),
             subscriptions: Subscriptions::default(),
             threshold: Threshold::default(),
             notifying: Mutex::new(None),
@@ -59,6 +59,21 @@ impl Handler {
     pub(crate) fn with_policy(mut self, policy: Arc<ListingPolicy>) -> Self {
         self.policy = policy;
         self
+    }
+
+    /// A handler of one more conversation. The bound of calls at once is shared with this one; subscriptions are its own.
+    pub(crate) fn another(&self) -> Self {
+        Self {
+            surface: Arc::clone(&self.surface),
+            options: self.options,
+            config: Arc::clone(&self.config),
+            caller: self.caller.clone(),
+            policy: Arc::clone(&self.policy),
+            calls: Arc::clone(&self.calls),
+            subscriptions: Subscriptions::default(),
+            threshold: Threshold::default(),
+            notifying: Mutex::new(None),
+        }
     }
 
     /// What this caller sees; `None` for everything.
@@ -150,7 +165,7 @@ fn of_http(context: &RequestContext<RoleServer>) -> Option<&Caller> {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.config.clone()
+        ServerConfig::clone(&self.config)
     }
 
     async fn list_tools(

@@ -1,4 +1,5 @@
-//! Serving over the network: streamable HTTP at `/mcp` in both eras, with health and readiness beside it.
+//! Serving over the network: streamable HTTP at `/mcp` in both eras, or the older stream of events at `/sse`, as the boundary
+//! says; health and readiness beside it.
 //!
 //! Everything a request must pass comes before any work, in this order: the boundary of the listener, the route, the credential,
 //! the body, the caller.
@@ -11,6 +12,7 @@ mod limiter;
 mod ready;
 mod router;
 mod sessions;
+mod sse;
 mod tls;
 
 use std::sync::Arc;
@@ -66,7 +68,7 @@ pub struct HttpServeOptions {
     pub policy: ListingPolicy,
     /// TLS of the listener itself, as [`tls_config`] makes it.
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// Sessions of the handshake era at once; a further one is answered 503. 1024 unless set.
+    /// Sessions of the handshake era or streams of events at once; a further one is answered 503. 1024 unless set.
     pub max_sessions: usize,
     /// How often one caller may ask; a request that comes sooner is answered −32000 with the time to wait. Ten a second and twenty
     /// at once unless set; `None` for no limit. All callers count as one where nobody is asked who they are.
@@ -98,12 +100,33 @@ pub(crate) struct Shared {
     pub(crate) options: HttpServeOptions,
     pub(crate) mcp: StreamableHttpService<Handler, LocalSessionManager>,
     pub(crate) sessions: sessions::Sessions,
+    pub(crate) streams: sse::Streams,
+    /// What the handlers of further conversations are made from.
+    pub(crate) first: Arc<Handler>,
     pub(crate) limiter: Option<limiter::Limiter>,
 }
 
 /// Serves a surface on a bound listener until `options.shutdown` is cancelled; then requests under way get the boundary's time to end.
 ///
 /// A route of the connector at a reserved path or twice at one path is [`TransportRefusal::Route`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use scion_domain::listener::ListenerSettings;
+/// use scion_domain::served_security::ServedSecurityOverride;
+/// use scion_mcp_server::{HttpServeOptions, Security, serve_http};
+/// use scion_serve::{Connector, Identity};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let surface = Connector::builder(Identity::new("desk", "1.0.0")).build()?;
+/// let boundary = ListenerSettings::default().validate(|_| true)?;
+/// let security = Security::Open(ServedSecurityOverride::new("a trial on my own machine")?);
+/// let listener = tokio::net::TcpListener::bind(("127.0.0.1", 8000)).await?;
+/// serve_http(listener, Arc::new(surface), HttpServeOptions::new(boundary, security)).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn serve_http(
     listener: TcpListener,
     surface: Arc<dyn ToolSurface>,
@@ -117,16 +140,25 @@ pub async fn serve_http(
     }
     let policy = Arc::new(options.policy.clone());
     let (serve, shutdown) = (options.serve, options.shutdown.clone());
-    let handler = move || Ok(Handler::new(Arc::clone(&surface), serve, None).with_policy(Arc::clone(&policy)));
+    // Every conversation, and every request of the enveloped era, has a handler of its own; they share what bounds them.
+    let first = Arc::new(Handler::new(surface, serve, None).with_policy(policy));
+    let another = Arc::clone(&first);
+    let handler = move || Ok(another.another());
     // Host, origin and size are the boundary's to judge, which the library's own lists would only repeat.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
+        // An answer alone is JSON; one that follows notices is a stream of events.
+        .with_json_response(true)
         .with_max_request_body_bytes(usize::try_from(options.boundary.max_request_bytes).unwrap_or(usize::MAX))
         .with_cancellation_token(shutdown.child_token());
     let mcp = StreamableHttpService::new(handler, Arc::new(LocalSessionManager::default()), config);
     let sessions = sessions::Sessions::new(options.max_sessions);
     let limiter = options.rate.map(limiter::Limiter::new);
-    accept::run(listener, Arc::new(Shared { options, mcp, sessions, limiter })).await;
+    accept::run(
+        listener,
+        Arc::new(Shared { options, mcp, sessions, streams: sse::Streams::default(), first, limiter }),
+    )
+    .await;
     Ok(())
 }

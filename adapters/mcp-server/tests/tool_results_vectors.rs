@@ -42,9 +42,12 @@ async fn every_served_case_looks_as_expected_on_the_wire() {
     let surface = toy(cases.iter().map(tool).collect());
     let mut client = Raw::open(surface, ServeOptions::default(), Era::Enveloped).await;
     let listed = client.request(Era::Enveloped, 1, "tools/list", json!({})).await;
-    for (index, case) in cases.iter().enumerate() {
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), cases.len());
+    for case in cases {
         let name = case["tool"].as_str().unwrap();
-        let schema = listed["result"]["tools"][index].get("outputSchema").cloned().unwrap_or_default();
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let schema = tool.get("outputSchema").cloned().unwrap_or_default();
         assert_eq!(schema, case["output_schema"], "{name}");
         let answer = client.call(Era::Enveloped, 2, name, json!({})).await;
         assert_eq!(answer["result"], expected(case), "{name}");

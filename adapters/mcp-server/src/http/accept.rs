@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 
 use super::{Shared, router};
 
@@ -24,6 +25,13 @@ const HEAD_FIELDS: usize = 100;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The pause after a connection could not be accepted, for example for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The connection of a request.
+pub(super) struct Connection {
+    pub(super) peer: SocketAddr,
+    /// Drops it at once, whatever is under way.
+    pub(super) cut: CancellationToken,
+}
 
 /// Takes connections until the shutdown, then waits for the open ones.
 pub(super) async fn run(listener: TcpListener, shared: Arc<Shared>) {
@@ -73,9 +81,11 @@ where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let keep_alive = shared.options.boundary.keep_alive;
+    let cut = CancellationToken::new();
+    let connection_cut = cut.clone();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(router::answer(request, peer, &shared).await) }
+        let (shared, connection) = (Arc::clone(&shared), Connection { peer, cut: connection_cut.clone() });
+        async move { Ok::<_, Infallible>(router::answer(request, &connection, &shared).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -84,5 +94,8 @@ where
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_FIELDS)
         .serve_connection(TokioIo::new(stream), service);
-    let _ = watcher.watch(connection).await;
+    tokio::select! {
+        _ = watcher.watch(connection) => {}
+        () = cut.cancelled() => {}
+    }
 }

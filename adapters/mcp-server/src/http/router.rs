@@ -1,7 +1,6 @@
 //! Which part of the server answers a request.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,20 +8,21 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use scion_domain::listener::RequestFacts;
+use scion_domain::listener::{ListenerTransport, RequestFacts};
 use scion_domain::served_security::Unauthenticated;
 use scion_domain::surface::TransportRefusal;
 use scion_domain::tool_surface::{FilterField, ListingFilter};
 use scion_ports::async_trait;
 use serde_json::Value;
 
+use super::accept::Connection;
 use super::admission::{self, Caller, NotAdmitted};
 use super::answer::{self, Answer};
-use super::{Security, Shared, body, limiter, ready};
+use super::{Security, Shared, body, limiter, ready, sse};
 
 /// Where the protocol is.
 pub(super) const MCP: &str = "/mcp";
-const RESERVED: [&str; 5] = [MCP, "/health", "/ready", "/sse", "/messages"];
+const RESERVED: [&str; 6] = [MCP, "/health", "/ready", sse::STREAM, sse::MESSAGES[0], sse::MESSAGES[1]];
 const SESSION: &str = "mcp-session-id";
 
 /// A route of the connector itself.
@@ -72,9 +72,9 @@ pub(super) fn check(routes: &[HttpRoute]) -> Result<(), TransportRefusal> {
     Ok(())
 }
 
-pub(super) async fn answer(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) -> Answer {
+pub(super) async fn answer(request: Request<Incoming>, connection: &Connection, shared: &Arc<Shared>) -> Answer {
     let is_head = request.method() == Method::HEAD;
-    let mut answered = route(request, peer, shared).await;
+    let mut answered = route(request, connection, shared).await;
     if is_head {
         // The length of what a GET would give stays.
         *answered.body_mut() = Full::new(Bytes::new()).boxed();
@@ -82,9 +82,9 @@ pub(super) async fn answer(request: Request<Incoming>, peer: SocketAddr, shared:
     answered
 }
 
-async fn route(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) -> Answer {
+async fn route(request: Request<Incoming>, connection: &Connection, shared: &Arc<Shared>) -> Answer {
     let authority = request.uri().authority().map(http::uri::Authority::as_str);
-    let facts = RequestFacts { peer: Some(peer.ip()), authority, headers: request.headers() };
+    let facts = RequestFacts { peer: Some(connection.peer.ip()), authority, headers: request.headers() };
     let budget = match shared.options.boundary.admit(facts) {
         Ok(budget) => budget,
         Err(refusal) => return answer::refused(&refusal),
@@ -104,10 +104,9 @@ async fn route(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) ->
         }
         _ => {}
     }
-    let own = shared.options.routes.iter().any(|route| route.path == path);
-    if path != MCP && !own {
+    let Some(place) = Place::of(path, shared) else {
         return answer::json(StatusCode::NOT_FOUND, r#"{"error":"not found"}"#);
-    }
+    };
     let admitted = admission::admit(&shared.options.security, request.headers()).await;
     let caller = match admitted {
         Err(NotAdmitted::Unknown(reason)) => return unknown(reason, &shared.options.security),
@@ -128,10 +127,33 @@ async fn route(request: Request<Incoming>, peer: SocketAddr, shared: &Shared) ->
         Some(Err(refusal)) => return answer::refused(&refusal),
         None => return answer::bare(StatusCode::BAD_REQUEST, ""),
     };
-    if own {
-        return of_connector(shared, &parts, body).await;
+    match place {
+        Place::Own => of_connector(shared, &parts, body).await,
+        Place::Protocol => protocol(shared, parts, body, caller).await,
+        Place::Stream => sse::open(shared, &parts.method, &caller, &connection.cut),
+        Place::Messages => sse::message(shared, parts, &body, caller),
     }
-    protocol(shared, parts, body, caller).await
+}
+
+/// What is at a path.
+#[derive(Clone, Copy)]
+enum Place {
+    Own,
+    Protocol,
+    Stream,
+    Messages,
+}
+
+impl Place {
+    fn of(path: &str, shared: &Shared) -> Option<Self> {
+        let streamable = shared.options.boundary.transport == ListenerTransport::StreamableHttp;
+        match path {
+            MCP => streamable.then_some(Self::Protocol),
+            sse::STREAM => (!streamable).then_some(Self::Stream),
+            path if sse::MESSAGES.contains(&path) => (!streamable).then_some(Self::Messages),
+            path => shared.options.routes.iter().any(|route| route.path == path).then_some(Self::Own),
+        }
+    }
 }
 
 /// The metadata of the resource, where the profile has one and this is its place.
@@ -174,10 +196,7 @@ async fn protocol(shared: &Shared, mut parts: http::request::Parts, body: Bytes,
     if let Some(wait) = too_soon(shared, &parts.method, &body, &caller) {
         return answer::rpc_failure(StatusCode::OK, &request_id(&body), &limiter::error(wait));
     }
-    match filter(&parts) {
-        Ok(filter) => caller.filter = filter.map(Arc::new),
-        Err(_) => caller.lists_nothing = true,
-    }
+    narrow(&parts, &mut caller);
     let ends = parts.method == Method::DELETE;
     let opens = named.is_none() && is_initialize(&body);
     if opens && !shared.sessions.has_room() {
@@ -187,19 +206,49 @@ async fn protocol(shared: &Shared, mut parts: http::request::Parts, body: Bytes,
     parts.extensions.insert(caller);
     // The credential has been looked at; nothing behind this line needs it as a header.
     parts.headers.remove(header::AUTHORIZATION);
-    let answered = shared.mcp.handle(Request::from_parts(parts, Full::new(body))).await;
+    let is_json = parts.headers.get(header::CONTENT_TYPE).is_some_and(is_json);
+    let mut answered = shared.mcp.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
     if opens {
         if let Some(id) = answered.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
             shared.sessions.opened(id, owner.as_ref());
         }
     } else if let (true, Some(id)) = (ends && answered.status().is_success(), named) {
         shared.sessions.ended(&id);
+        *answered.status_mut() = StatusCode::OK;
     }
-    answered
+    in_the_protocol(answered, is_json, &body)
+}
+
+fn is_json(media: &http::HeaderValue) -> bool {
+    let media = media.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    media.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// The library refuses some messages with a text alone; clients read errors of the protocol.
+fn in_the_protocol(answered: Answer, is_json: bool, body: &[u8]) -> Answer {
+    let told = answered.headers().get(header::CONTENT_TYPE).is_some_and(self::is_json);
+    match answered.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => {
+            answer::rpc_error(StatusCode::BAD_REQUEST, &Value::Null, -32_700, "the body is no JSON-RPC message")
+        }
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if !told => {
+            let message = "the request needs a session, or the envelope of 2026-07-28";
+            answer::rpc_error(StatusCode::BAD_REQUEST, &request_id(body), -32_600, message)
+        }
+        _ => answered,
+    }
+}
+
+/// Notes what the caller asked to see.
+pub(super) fn narrow(parts: &http::request::Parts, caller: &mut Caller) {
+    match filter(parts) {
+        Ok(filter) => caller.filter = filter.map(Arc::new),
+        Err(_) => caller.lists_nothing = true,
+    }
 }
 
 /// How long the caller has to wait before this message. Only requests are refused: the rest of a conversation under way goes on.
-fn too_soon(shared: &Shared, method: &Method, body: &[u8], caller: &Caller) -> Option<Duration> {
+pub(super) fn too_soon(shared: &Shared, method: &Method, body: &[u8], caller: &Caller) -> Option<Duration> {
     let limiter = shared.limiter.as_ref().filter(|_| method == Method::POST)?;
     // Reading the message is left to the few that are refused.
     limiter.take(caller.identity.as_ref()).err().filter(|_| is_request(body))
@@ -215,7 +264,7 @@ fn is_request(body: &[u8]) -> bool {
 }
 
 /// The id of a JSON-RPC request; null when there is none to read.
-fn request_id(body: &[u8]) -> Value {
+pub(super) fn request_id(body: &[u8]) -> Value {
     #[derive(serde::Deserialize)]
     struct Head {
         #[serde(default)]

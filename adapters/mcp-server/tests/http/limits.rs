@@ -66,3 +66,23 @@ async fn what_is_no_request_is_not_refused() {
     let second = server.post(&[], &initialize()).await;
     assert_eq!(second.message()["error"]["code"], -32_000, "{second:?}");
 }
+
+#[tokio::test]
+async fn calls_at_once_are_bounded_over_all_conversations() {
+    let server = Server::start_with(open(), ListenerSettings::default(), |options| {
+        options.serve.max_calls = 1;
+        options.serve.call_timeout = Duration::from_millis(700);
+    })
+    .await;
+    let hang = [CALL[0], CALL[1], ("mcp-name", "desk_hang")];
+    let message = enveloped("tools/call", json!({"name": "desk_hang", "arguments": {}}));
+    let hangs = async { (server.post(&hang, &message).await, std::time::Instant::now()) };
+    let waits = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        (call(&server, "Bearer of-nobody").await, std::time::Instant::now())
+    };
+    let ((hung, hung_until), (answered, answered_at)) = tokio::join!(hangs, waits);
+    assert_eq!(hung.message()["result"]["isError"], true, "{hung:?}");
+    assert_eq!(answered.message()["result"]["content"][0]["text"], "nobody");
+    assert!(answered_at + Duration::from_millis(50) >= hung_until, "the second call did not wait for its turn");
+}

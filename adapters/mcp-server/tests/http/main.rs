@@ -5,7 +5,10 @@
 mod boundary;
 mod callers;
 mod limits;
+mod network;
 mod ours;
 mod protocol;
 mod routes;
+mod sse;
+mod vectors;
 mod wire;

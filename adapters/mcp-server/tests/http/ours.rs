@@ -11,6 +11,7 @@ use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::listener::ListenerSettings;
 use scion_domain::mcp::ToolCall;
+use scion_domain::rate_bucket::RateLimit;
 use scion_domain::secret::Secret;
 use scion_domain::tls::{Material, TlsProfile, TlsProfiles, Trust};
 use scion_http::Dialer;
@@ -99,4 +100,20 @@ fn files_that_are_no_certificate_and_key_are_named() {
         let refusal = tls_config(certificate.as_bytes(), key.as_bytes()).unwrap_err();
         assert!(refusal.to_string().contains(says), "{refusal}");
     }
+}
+
+/// The rough edge of the peer: its own limiter refuses its own runner.
+#[tokio::test]
+async fn our_client_waits_for_our_limiter() {
+    let server = Server::start_with(open(), ListenerSettings::default(), |options| {
+        options.rate = Some(RateLimit { per_second: 20.try_into().unwrap(), burst: 5.try_into().unwrap() });
+    })
+    .await;
+    let session = session(format!("http://{}/mcp", server.address), None).await;
+    let started = std::time::Instant::now();
+    for number in 0..25 {
+        let text = number.to_string();
+        assert_eq!(session.call_tool(&echo(&text)).await.unwrap().texts, [text]);
+    }
+    assert!(started.elapsed() >= Duration::from_millis(900), "the limit held: {:?}", started.elapsed());
 }

@@ -139,20 +139,36 @@ impl Server {
         settings: ListenerSettings,
         change: impl FnOnce(&mut HttpServeOptions),
     ) -> Self {
+        let (calls, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let mut server = Self::serve(surface(&calls, &dropped), security, settings, change).await;
+        (server.calls, server.dropped) = (calls, dropped);
+        server
+    }
+
+    /// Serves another surface.
+    pub(crate) async fn serve(
+        surface: ServedSurface,
+        security: Security,
+        settings: ListenerSettings,
+        change: impl FnOnce(&mut HttpServeOptions),
+    ) -> Self {
         let boundary = settings.validate(|_| true).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut options = HttpServeOptions::new(boundary, security);
         change(&mut options);
         let shutdown = options.shutdown.clone();
-        let (calls, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let ended = tokio::spawn(serve_http(listener, Arc::new(surface(&calls, &dropped)), options));
-        Self { address, shutdown, ended, calls, dropped }
+        let ended = tokio::spawn(serve_http(listener, Arc::new(surface), options));
+        Self { address, shutdown, ended, calls: Arc::default(), dropped: Arc::default() }
     }
 
     /// Writes bytes as they are and reads until the server closes, or has said all of one answer.
     pub(crate) async fn raw(&self, bytes: &[u8]) -> Got {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        self.raw_over(TcpStream::connect(self.address).await.unwrap(), bytes).await
+    }
+
+    /// The same over a connection that is there.
+    pub(crate) async fn raw_over(&self, mut stream: TcpStream, bytes: &[u8]) -> Got {
         // A server that refuses early may close before all is written.
         let _ = stream.write_all(bytes).await;
         read(&mut stream).await
