@@ -39,7 +39,9 @@ pub use model::{
     ApiModel, BodyKind, FieldEncoding, ListShape, Operation, OperationLink, Parameter, ParameterForm, Place,
     RequestBody, Style, TextForm,
 };
-pub use plan::{MAX_REQUEST_BYTES, RequestPlan, check_arguments, next_page_of, next_page_query, request_plan};
+pub use plan::{
+    MAX_REQUEST_BYTES, RequestPlan, check_arguments, next_page_of, next_page_query, request_plan, with_fixed,
+};
 pub use report::{ConversionReport, Note, RefusedOperation};
 pub use security::{SchemeKind, SecurityRequirement, SecurityScheme};
 pub use servers::{ServerTemplate, ServerVariable, base_url};

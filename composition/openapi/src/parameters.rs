@@ -12,7 +12,7 @@ use crate::names::argument_name;
 use crate::refs::Refs;
 
 /// Header fields that no parameter sets: the specification leaves them to other parts, or they are the client's own.
-const NOT_PARAMETERS: [&str; 14] = [
+const NOT_PARAMETERS: [&str; 17] = [
     "accept",
     "authorization",
     "content-type",
@@ -27,6 +27,10 @@ const NOT_PARAMETERS: [&str; 14] = [
     "expect",
     "accept-encoding",
     "cookie",
+    // They would make another method of the one whose risk was judged.
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
 ];
 
 /// A parameter as the document has it.

@@ -10,7 +10,7 @@ use scion_domain::http::{Bytes, HeaderValue, Method};
 use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::openapi::PlanRefusal;
 
-use crate::model::{Operation, ParameterForm, Place, Style};
+use crate::model::{Operation, Parameter, ParameterForm, Place, Style};
 pub(crate) use check::check_against;
 pub use check::check_arguments;
 pub use next_page::{next_page_of, next_page_query};
@@ -91,20 +91,7 @@ pub fn request_plan(operation: &Operation, arguments: &JsonObject) -> Result<Req
             None | Some(Json::Null) => continue,
             Some(value) => restorer.argument(argument, value)?,
         };
-        let (style, explode, reserved, parts) = match parameter.form {
-            ParameterForm::Json => {
-                let style =
-                    if matches!(parameter.place, Place::Query | Place::Cookie) { Style::Form } else { Style::Simple };
-                (style, false, false, Parts::One(to_compact(&value)))
-            }
-            ParameterForm::Styled { style: Style::DeepObject, .. } if matches!(value, Json::Object(_)) => {
-                plan.query.extend(style::deep(&parameter.name, &value));
-                continue;
-            }
-            ParameterForm::Styled { style, explode, allow_reserved } => {
-                (style, explode, allow_reserved, Parts::of(&value))
-            }
-        };
+        let (style, explode, _, parts) = written(parameter, &value);
         match parameter.place {
             Place::Path => {
                 let text = style::path(&parameter.name, &parts, style, explode);
@@ -113,7 +100,12 @@ pub fn request_plan(operation: &Operation, arguments: &JsonObject) -> Result<Req
                 }
                 filled.push((parameter.name.clone(), text));
             }
-            Place::Query => plan.query.extend(style::query(&parameter.name, &parts, style, explode, reserved)),
+            Place::Query => {
+                if explode && style == Style::Form && names_another(operation, parameter, &parts) {
+                    return Err(PlanRefusal::Unknown);
+                }
+                plan.query.extend(query_pairs(parameter, &value));
+            }
             Place::Header => {
                 let text = style::header(&parts, explode);
                 let text = text.filter(|text| HeaderValue::from_str(text).is_ok() && text.trim() == text);
@@ -144,6 +136,72 @@ pub fn request_plan(operation: &Operation, arguments: &JsonObject) -> Result<Req
     if size > MAX_REQUEST_BYTES { Err(PlanRefusal::TooLarge { limit: MAX_REQUEST_BYTES }) } else { Ok(plan) }
 }
 
+fn written(parameter: &Parameter, value: &Json) -> (Style, bool, bool, Parts) {
+    match parameter.form {
+        ParameterForm::Json => {
+            let style =
+                if matches!(parameter.place, Place::Query | Place::Cookie) { Style::Form } else { Style::Simple };
+            (style, false, false, Parts::One(to_compact(value)))
+        }
+        ParameterForm::Styled { style, explode, allow_reserved } => (style, explode, allow_reserved, Parts::of(value)),
+    }
+}
+
+fn query_pairs(parameter: &Parameter, value: &Json) -> Vec<(String, String)> {
+    match (parameter.form, value) {
+        (ParameterForm::Styled { style: Style::DeepObject, .. }, Json::Object(_)) => {
+            style::deep(&parameter.name, value)
+        }
+        _ => {
+            let (style, explode, reserved, parts) = written(parameter, value);
+            style::query(&parameter.name, &parts, style, explode, reserved)
+        }
+    }
+}
+
+/// Whether a member of an object, which becomes a parameter of its own name, would set another parameter.
+fn names_another(operation: &Operation, parameter: &Parameter, parts: &Parts) -> bool {
+    let Parts::Object(members) = parts else { return false };
+    let others =
+        operation.parameters.iter().filter(|other| other.place == Place::Query && other.name != parameter.name);
+    let names =
+        others.map(|other| other.name.as_str()).chain(operation.fixed_query.iter().map(|(name, _)| name.as_str()));
+    names.into_iter().any(|name| {
+        let inside =
+            |member: &String| member == name || member.strip_prefix(name).is_some_and(|rest| rest.starts_with('['));
+        members.iter().any(|(member, _)| inside(member))
+    })
+}
+
+/// A query that somebody gave in place of the planned one, with what is fixed in it as it was planned: the query of the
+/// document's path, and the arguments an operator fixed.
+pub fn with_fixed(operation: &Operation, fixed: &JsonObject, given: &str) -> String {
+    let restorer = Restorer { schema: &operation.input_schema, texts: &operation.texts };
+    let mut pairs: Vec<(String, String)> =
+        operation.fixed_query.iter().map(|(name, value)| (literal(name), literal(value))).collect();
+    let mut names: Vec<String> = operation.fixed_query.iter().map(|(name, _)| name.clone()).collect();
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.place == Place::Query) {
+        let Some(value) = fixed.get(&parameter.argument).filter(|value| !value.is_null()) else { continue };
+        let value = restorer.argument(&parameter.argument, value).unwrap_or_else(|_| value.clone());
+        let own = query_pairs(parameter, &value);
+        names.push(parameter.name.clone());
+        names.extend(own.iter().map(|(name, _)| decoded(name)));
+        pairs.extend(own);
+    }
+    let is_fixed = |name: &str| {
+        names
+            .iter()
+            .any(|fixed| name == fixed || name.strip_prefix(fixed.as_str()).is_some_and(|rest| rest.starts_with('[')))
+    };
+    let kept = given.split('&').filter(|pair| !is_fixed(&decoded(pair.split('=').next().unwrap_or_default())));
+    let fixed = pairs.iter().map(|(name, value)| format!("{name}={value}"));
+    kept.map(str::to_owned).chain(fixed).collect::<Vec<_>>().join("&")
+}
+
+fn decoded(name: &str) -> String {
+    percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()
+}
+
 /// Fills the placeholders of the path. A value never makes a dot segment, which would lead elsewhere.
 fn fill(operation: &Operation, filled: &[(String, String)]) -> Result<String, PlanRefusal> {
     let mut out = String::new();
@@ -162,8 +220,10 @@ fn fill(operation: &Operation, filled: &[(String, String)]) -> Result<String, Pl
             rest = tail;
         }
         out.push_str(&literal(rest));
-        let plain = out[start..].replace("%2E", ".");
-        if let Some(name) = used.filter(|_| matches!(plain.as_str(), "." | ".." | "")) {
+        // An encoded slash is one to servers that decode a path before they take its dots out.
+        let plain = out[start..].replace("%2E", ".").replace("%5C", "%2F");
+        let leads_up = plain.split("%2F").any(|part| part == "..");
+        if let Some(name) = used.filter(|_| leads_up || matches!(plain.as_str(), "." | ".." | "")) {
             let parameter = operation.parameters.iter().find(|parameter| parameter.name == name);
             let argument = parameter.map_or(name, |parameter| &parameter.argument).to_owned();
             return Err(PlanRefusal::PathValue { argument });

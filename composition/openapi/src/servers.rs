@@ -39,7 +39,12 @@ impl ServerTemplate {
             let plain =
                 value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | ':' | '/'));
             let whole_address = before.is_empty() && out.is_empty();
-            if !listed || !plain || (value.contains("//") && !whole_address) {
+            // In the middle of a host, a slash or a port would make another host of what the document says.
+            let authority = |text: &str| text.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
+            let in_host = authority(&format!("{out}{before}")) && !tail.is_empty() && !tail.starts_with(['/', ':']);
+            let bends = in_host && (value.is_empty() || value.contains([':', '/']));
+            let port = tail.starts_with(':') && authority(&format!("{out}{before}")) && value.contains([':', '/']);
+            if !listed || !plain || bends || port || (value.contains("//") && !whole_address) {
                 return Err(refuse());
             }
             out.push_str(before);
@@ -111,4 +116,43 @@ pub(crate) fn swagger(document: &Json) -> Vec<ServerTemplate> {
 /// Whether an object is worth a look for its servers.
 pub(crate) fn of(members: &JsonObject) -> Vec<ServerTemplate> {
     read(members.get("servers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_in_the_middle_of_a_host_makes_no_other_host() {
+        let fill = |url: &str, value: &str| {
+            let variables = BTreeMap::from([("v".to_owned(), ServerVariable::default())]);
+            ServerTemplate { url: url.to_owned(), variables }
+                .fill(&BTreeMap::from([("v".to_owned(), value.to_owned())]))
+        };
+        for (url, value) in [
+            ("https://{v}.desk.example/api", "evil.example/"),
+            ("https://{v}.desk.example/api", "evil.example:443"),
+            ("https://{v}.desk.example", "evil.example/x"),
+            ("https://api.{v}.example/", "a/b"),
+            ("https://{v}.desk.example/", ""),
+            ("https://{v}:8443/", "evil.example/a"),
+            ("https://{v}:8443/", "user:secret"),
+            ("https://{v}.desk.example/", "a@evil"),
+            ("https://desk.example/{v}", "a//b"),
+        ] {
+            assert!(fill(url, value).is_err(), "{url} {value}");
+        }
+        for (url, value, filled) in [
+            ("https://{v}.desk.example/api", "eu", "https://eu.desk.example/api"),
+            ("https://{v}/api", "desk.example:8443", "https://desk.example:8443/api"),
+            ("https://{v}/api", "desk.example/base", "https://desk.example/base/api"),
+            ("{v}/api", "http://desk.example", "http://desk.example/api"),
+            ("https://desk.example/{v}/x", "a/b", "https://desk.example/a/b/x"),
+            ("https://desk.example:{v}/x", "8443", "https://desk.example:8443/x"),
+            ("https://{v}:8443/", "desk.example", "https://desk.example:8443/"),
+            ("{v}://desk.example/", "https", "https://desk.example/"),
+        ] {
+            assert_eq!(fill(url, value).as_deref(), Ok(filled), "{url} {value}");
+        }
+    }
 }

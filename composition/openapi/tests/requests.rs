@@ -70,11 +70,11 @@ fn every_style_of_the_specification() {
 #[test]
 fn values_change_neither_the_path_nor_the_header() {
     let path = parameter("path", "simple", false, "{type: string}");
-    for bad in ["", ".", ".."] {
+    for bad in ["", ".", "..", "../a", "a/../b", "a/..", "..\\\\a", "a\\\\..\\\\b"] {
         let refusal = plan(&path, &format!("{{\"v\":\"{bad}\"}}")).unwrap_err();
         assert_eq!(refusal.code(), "plan_path_value", "{bad}");
     }
-    assert_eq!(plan(&path, r#"{"v":"../a?b#c"}"#).unwrap().path, "/x/..%2Fa%3Fb%23c");
+    assert_eq!(plan(&path, r#"{"v":"..a/b..?b#c"}"#).unwrap().path, "/x/..a%2Fb..%3Fb%23c");
     assert_eq!(
         plan(&parameter("path", "label", false, "{type: string}"), r#"{"v":"."}"#).unwrap_err().code(),
         "plan_path_value"
@@ -89,6 +89,39 @@ fn values_change_neither_the_path_nor_the_header() {
     assert_eq!(plan(&path, "{}").unwrap_err().code(), "plan_argument_missing");
     assert_eq!(plan(&path, r#"{"v":null}"#).unwrap_err().code(), "plan_argument_missing");
     assert_eq!(plan(&path, r#"{"v":"a","secret":1}"#).unwrap_err(), PlanRefusal::Unknown);
+}
+
+#[test]
+fn an_open_object_sets_no_other_parameter() {
+    let open = "{name: more, in: query, schema: {type: object, additionalProperties: {type: string}}}";
+    let operation = only(&format!(
+        "  /x?v=1: {{get: {{operationId: op, parameters: [{open}, {{name: account, in: query, schema: {{type: string}}}}]}}}}\n"
+    ));
+    assert_eq!(plan(&operation, r#"{"more":{"a":"1"},"account":"x"}"#).unwrap().query_string(), "v=1&account=x&a=1");
+    for bad in ["account", "account[]", "v"] {
+        let call = format!(r#"{{"account":"x","more":{{"{bad}":"y"}}}}"#);
+        assert_eq!(plan(&operation, &call), Err(PlanRefusal::Unknown), "{bad}");
+    }
+}
+
+#[test]
+fn a_next_page_leaves_what_is_fixed() {
+    let operation = only(
+        "  /x?v=1: {get: {operationId: op, parameters: [{name: account, in: query, schema: {type: string}}, {name: f, in: query, style: deepObject, explode: true, schema: {type: object, properties: {k: {type: string}}}}]}}\n",
+    );
+    let fixed = arguments(r#"{"account":"acme","f":{"k":"1"}}"#);
+    for given in ["page=2", "account=evil&page=2", "v=9&acc%6Funt=evil&page=2&account[]=evil&f[k]=2&f%5Bk%5D=3"] {
+        let query = scion_openapi::with_fixed(&operation, &fixed, given);
+        assert_eq!(query, "page=2&v=1&account=acme&f%5Bk%5D=1", "{given}");
+    }
+}
+
+#[test]
+fn no_parameter_makes_another_method() {
+    let operation = only(
+        "  /x: {get: {operationId: op, parameters: [{name: X-HTTP-Method-Override, in: header, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]}}\n",
+    );
+    assert_eq!(operation.parameters.len(), 1);
 }
 
 fn bodied(media: &str, content: &str) -> Operation {

@@ -219,3 +219,28 @@ async fn every_document_of_the_directory_gives_a_connector() {
     }
     assert!(built >= 60, "{built}");
 }
+
+#[tokio::test]
+async fn whoever_calls_reaches_nothing_an_operator_fixed() {
+    let document = DESK.replace(
+        "      operationId: many\n",
+        "      operationId: many\n      parameters: [{name: account, in: query, schema: {type: string}}, {name: more, in: query, schema: {type: object, additionalProperties: {type: string}}}]\n",
+    );
+    let said = curation("operations: {many: {fixed: {account: acme}}}", "c.yaml").unwrap();
+    let lab = Lab::always(Answer::json(&serde_json::json!([{"id": "x"}]))).await;
+    let setup = ApiSetup::new("desk-mcp").base_url(lab.url("/v2").as_str()).auth("none");
+    let surface = surface(document.as_bytes(), &said, setup).await;
+    for arguments in [
+        r#"{"next_page":"account=evil&page=2"}"#,
+        r#"{"next_page":"acc%6Funt=evil&account[]=evil&page=2"}"#,
+        r#"{"more":{"account":"evil"}}"#,
+        r#"{"account":"evil"}"#,
+    ] {
+        call(&surface, "many", arguments).await;
+    }
+    let sent = lab.received();
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    for request in sent {
+        assert_eq!(request.query(), Some("page=2&account=acme"));
+    }
+}

@@ -454,3 +454,102 @@ async fn files_of_a_skill_and_capabilities_are_read_by_template() {
     let unknown = complete(CompletionTarget::Prompt("nope".into()), "x", "").await.unwrap_err();
     assert_eq!(unknown.code(), "surface_unknown_prompt");
 }
+
+/// An ontology may have long chains, rings and many classes below one: the check takes time that grows with its size only.
+#[test]
+fn chains_and_rings_of_classes_cost_no_more_than_their_size() {
+    let head = "@prefix : <https://e/#> .\n@prefix k: <http://knuckles.team/kg#> .\n@prefix o: <http://www.w3.org/2002/07/owl#> .\n@prefix r: <http://www.w3.org/2000/01/rdf-schema#> .\n<https://e/> a o:Ontology ; o:imports <http://knuckles.team/kg> .\n";
+    let chain = |last: &str| {
+        let links: String = (0..60_000).map(|at| format!(":c{at} a o:Class;r:subClassOf :c{} .\n", at + 1)).collect();
+        format!("{head}{links}:c60000 a o:Class;r:subClassOf {last} .\n")
+    };
+    let start = std::time::Instant::now();
+    assert!(read(&[("ontology/long.ttl", chain("k:Entity").as_bytes())]).is_ok());
+    // The last leads to the first: a ring that leads nowhere.
+    let refusal = read(&[("ontology/ring.ttl", chain(":c0").as_bytes())]).unwrap_err();
+    assert_eq!(refusal.code(), "content_class_unlinked");
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    let triples: String = (0..200_001).map(|at| format!(":a :b {at}.\n")).collect();
+    let refusal = read(&[("ontology/rows.ttl", format!("{head}{triples}").as_bytes())]).unwrap_err();
+    assert_eq!(refusal.code(), "content_too_many");
+}
+
+#[tokio::test]
+async fn a_small_call_makes_no_huge_prompt() {
+    let many = "{{text}} ".repeat(20_000);
+    let file = format!(r#"{{"arguments":[{{"name":"text"}}],"instructions":{{"core_directive":"{many}"}}}}"#);
+    let surface = desk().content(read(&[("prompts/echo.json", file.as_bytes())]).unwrap()).build().unwrap();
+    let given = |text: String| std::collections::BTreeMap::from([("text".to_owned(), text)]);
+    let scope = CallScope::default();
+    let large = surface.get_prompt(&scope, "echo", given("x".repeat(65_536))).await.unwrap_err();
+    assert!(large.to_string().contains("more than 52 characters"), "{large}");
+    // What is filled in is text: no placeholder of it is looked at.
+    assert!(surface.get_prompt(&scope, "echo", given("{{text}}".to_owned())).await.is_ok());
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_path_leads_out_of_a_skill() {
+    let surface = desk().content(content()).build().unwrap();
+    for path in [
+        "../hello.json",
+        "refs/../SKILL.md",
+        "refs%2Flevels.md",
+        "%2e%2e/x",
+        "refs//levels.md",
+        "/SKILL.md",
+        "SKILL.md/",
+        "refs\\levels.md",
+        "SKILL.md\0",
+        "SKILL.md?x",
+        "SKILL.md#x",
+        "skill.md",
+        "./SKILL.md",
+        "",
+    ] {
+        let uri = format!("skill://sort/{path}");
+        assert!(surface.read_resource(&CallScope::default(), &uri).await.is_err(), "{uri:?}");
+    }
+    for uri in [
+        "SKILL://sort/SKILL.md",
+        "skill://SORT/SKILL.md",
+        "skill://x@sort/SKILL.md",
+        "connector://capability/../x",
+        "connector://capability/%2e",
+    ] {
+        assert!(surface.read_resource(&CallScope::default(), uri).await.is_err(), "{uri:?}");
+    }
+    assert!(surface.read_resource(&CallScope::default(), "skill://sort/SKILL.md").await.is_ok());
+}
+
+/// Whoever reads while content is replaced gets one state: the digest that comes with the bytes is theirs.
+#[test]
+fn bytes_and_digests_stay_together_while_content_is_replaced() {
+    let surface = std::sync::Arc::new(desk().content(content()).build().unwrap());
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers: Vec<_> = (0..3)
+        .map(|_| {
+            let (surface, stop) = (surface.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                let mut reads = 0;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) || reads == 0 {
+                    runtime.block_on(async {
+                        let scope = CallScope::default();
+                        for listed in surface.list_resources(&scope).await.unwrap() {
+                            let Ok(read) = surface.read_resource(&scope, &listed.uri).await else { continue };
+                            // What the server makes itself has no bytes of an author, and no digest.
+                            let Some(digest) = read.meta.get(DIGEST_META_KEY).and_then(Json::as_str) else { continue };
+                            assert_eq!(digest, format!("sha256:{}", sha256(&read.bytes).to_hex()), "{}", listed.uri);
+                        }
+                    });
+                    reads += 1;
+                }
+            })
+        })
+        .collect();
+    for objects in 0..200 {
+        surface.content().replace_seed(Some(&seed(objects % 7))).unwrap();
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+}

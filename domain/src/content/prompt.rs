@@ -15,6 +15,9 @@ pub const PROMPT_META_KEY: &str = "team.knuckles/prompt";
 /// The longest value of an argument, in characters.
 const MAX_VALUE: usize = 65_536;
 
+/// The most characters that arguments bring into a prompt, which can name one of them many times.
+const MAX_FILLED: usize = 1 << 20;
+
 /// Values by the argument that may have them.
 pub type Suggestions = BTreeMap<String, Vec<String>>;
 
@@ -121,11 +124,12 @@ impl PromptFile {
         if !given.keys().all(|name| self.arguments.iter().any(|argument| argument.name == *name)) {
             return Err(ArgumentRefusal::Unknown { tool: self.name.clone() });
         }
+        let limit = MAX_VALUE.min(MAX_FILLED / self.directive.places().max(1));
         for argument in &self.arguments {
             match given.get(&argument.name) {
                 None if argument.required => return Err(ArgumentRefusal::Missing { name: argument.name.clone() }),
-                Some(value) if value.chars().count() > MAX_VALUE => {
-                    return Err(ArgumentRefusal::TooLong { name: argument.name.clone(), limit: MAX_VALUE });
+                Some(value) if value.chars().count() > limit => {
+                    return Err(ArgumentRefusal::TooLong { name: argument.name.clone(), limit });
                 }
                 _ => {}
             }

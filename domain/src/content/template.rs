@@ -56,6 +56,11 @@ impl Template {
         names.collect()
     }
 
+    /// How many places are filled.
+    pub fn places(&self) -> usize {
+        self.parts.iter().filter(|part| matches!(part, Part::Argument(_))).count()
+    }
+
     /// The text with the values in it; a name without a value becomes nothing.
     pub fn fill(&self, values: &BTreeMap<String, String>) -> String {
         let value = |part: &'_ Part| match part {

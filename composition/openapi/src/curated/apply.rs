@@ -182,6 +182,9 @@ fn with_risk(operation: &Operation, risk: RiskClass) -> Result<ToolHints, &'stat
     let reads = [Method::GET, Method::HEAD, Method::POST].contains(&operation.method);
     match risk {
         RiskClass::Read if !reads => return Err("only GET, HEAD and a POST that searches can be of the class `read`"),
+        RiskClass::Read if operation.hints.destructive == Some(true) => {
+            return Err("an operation whose name destroys something does not read; `write` is the least it can be");
+        }
         RiskClass::Write if operation.method == Method::DELETE => {
             return Err("a DELETE is always of the class `destructive`");
         }

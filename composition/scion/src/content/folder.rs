@@ -71,18 +71,33 @@ fn walk(folder: &Path, prefix: &str, depth: usize, files: &mut ContentFiles) -> 
         } else if metadata.len() > ContentFiles::MAX_FILE_BYTES as u64 {
             return Err(ContentRefusal::TooLarge { file: path, limit: ContentFiles::MAX_FILE_BYTES });
         } else {
-            let bytes = read(&entry.path()).ok_or_else(|| unreadable(&path))?;
+            let bytes = read(&entry.path(), &metadata).ok_or_else(|| unreadable(&path))?;
             files.add(&path, bytes)?;
         }
     }
     Ok(())
 }
 
-/// At most one byte more than a file may have; a file that grows meanwhile is refused by its size, not read to its end.
-fn read(path: &Path) -> Option<Vec<u8>> {
+/// At most one byte more than a file may have; a file that grows meanwhile is refused by its size, not read to its end. A link
+/// that has taken the file's place since it was looked at is not followed to what it names.
+fn read(path: &Path, seen: &fs::Metadata) -> Option<Vec<u8>> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     let file = fs::File::open(path).ok()?;
+    if !is_same(seen, &file.metadata().ok()?) {
+        return None;
+    }
     file.take(ContentFiles::MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+#[cfg(unix)]
+fn is_same(seen: &fs::Metadata, opened: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    opened.is_file() && (seen.dev(), seen.ino()) == (opened.dev(), opened.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_seen: &fs::Metadata, opened: &fs::Metadata) -> bool {
+    opened.is_file()
 }

@@ -8,7 +8,7 @@ use scion_domain::json::{Json, JsonObject};
 use scion_domain::openapi::PlanRefusal;
 use scion_domain::pagination::http::next_link;
 use scion_openapi::{
-    CuratedOperation, NextPage, RequestPlan, check_arguments, next_page_of, next_page_query, request_plan,
+    CuratedOperation, NextPage, RequestPlan, check_arguments, next_page_of, next_page_query, request_plan, with_fixed,
 };
 use scion_serve::ToolRefusal;
 
@@ -35,7 +35,11 @@ impl Bound {
         let list = self.address(&plan)?;
         let query = match next {
             None => plan.query_string(),
-            Some(Json::String(next)) => next_page_query(&list, &next, &self.secret)?,
+            Some(Json::String(next)) => {
+                let given = next_page_query(&list, &next, &self.secret)?;
+                // Whoever calls may choose the page, never what an operator fixed.
+                with_fixed(&self.operation.operation, &self.operation.fixed, &given)
+            }
             Some(_) => return Err(PlanRefusal::NextPage.into()),
         };
         let response = self.request(&plan, &query).send().await?;

@@ -26,6 +26,7 @@ pub(crate) struct ContentState {
     bound: RwLock<Arc<Bound>>,
     /// What is bound now; held while it is replaced, so that replacements come one after the other.
     content: Mutex<Option<ServedContent>>,
+    given: bool,
     notifier: ChangeNotifier,
 }
 
@@ -37,12 +38,13 @@ impl ContentState {
         notifier: ChangeNotifier,
     ) -> Result<Self, ContentRefusal> {
         let bound = Bound::new(&base, &tools, content.as_ref())?;
-        Ok(Self { base, tools, bound: RwLock::new(Arc::new(bound)), content: Mutex::new(content), notifier })
+        let given = content.is_some();
+        Ok(Self { base, tools, bound: RwLock::new(Arc::new(bound)), content: Mutex::new(content), given, notifier })
     }
 
-    /// Whether the connector was built with content.
-    pub(crate) fn is_given(&self) -> bool {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// Whether the connector was built with content. Nobody who asks waits for a replacement under way.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.given
     }
 
     pub(crate) fn now(&self) -> Arc<Bound> {

@@ -47,8 +47,9 @@ pub(super) fn check(files: &[(String, Bytes)]) -> Result<Checked, ContentRefusal
         imports.push(facts.imports.iter().map(|(_, import)| import.clone()).collect());
         all.merge(facts);
     }
+    let linked = all.linked();
     for (file, classes) in classes {
-        if let Some(class) = classes.iter().find(|class| !all.reaches_parent(class)) {
+        if let Some(class) = classes.iter().find(|class| !linked.contains(class.as_str())) {
             return Err(ContentRefusal::UnlinkedClass { file, class: format!("<{class}>") });
         }
     }
@@ -123,21 +124,27 @@ impl Facts {
         }
     }
 
-    /// Whether a way of `rdfs:subClassOf` leads from the class into the parent ontology. Cycles end the search.
-    fn reaches_parent(&self, class: &str) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![class];
-        while let Some(here) = open.pop() {
-            for above in self.above.get(here).into_iter().flatten() {
+    /// What a way of `rdfs:subClassOf` leads from into the parent ontology: one walk down from it, however long or round the ways
+    /// are.
+    fn linked(&self) -> BTreeSet<&str> {
+        let mut below: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut open: Vec<&str> = Vec::new();
+        for (class, above) in &self.above {
+            for above in above {
                 if is_of_parent(above) {
-                    return true;
-                }
-                if seen.insert(above.as_str()) {
-                    open.push(above);
+                    open.push(class);
+                } else {
+                    below.entry(above).or_default().push(class);
                 }
             }
         }
-        false
+        let mut linked = BTreeSet::new();
+        while let Some(here) = open.pop() {
+            if linked.insert(here) {
+                open.extend(below.get(here).into_iter().flatten());
+            }
+        }
+        linked
     }
 }
 
