@@ -4,6 +4,7 @@
 
 mod boundary;
 mod callers;
+mod confirmation;
 mod limits;
 mod network;
 mod ours;
