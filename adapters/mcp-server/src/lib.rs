@@ -23,6 +23,7 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, serve_server};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use scion_domain::surface::{CallerIdentity, TransportRefusal};
+use scion_domain::tool_surface::ListingPolicy;
 use scion_ports::ToolSurface;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -47,6 +48,17 @@ pub async fn serve_stdio_as(
 ) -> Result<(), TransportRefusal> {
     let (read, write) = stdio::take()?;
     serve_io_as(caller, surface, read, write, options).await
+}
+
+/// Like [`serve_stdio`], showing only what a policy of the operator lets be listed.
+pub async fn serve_stdio_under(
+    policy: ListingPolicy,
+    surface: Arc<dyn ToolSurface>,
+    options: ServeOptions,
+) -> Result<(), TransportRefusal> {
+    let (read, write) = stdio::take()?;
+    let handler = handler::Handler::new(surface, options, None).with_policy(Arc::new(policy));
+    serve_handler(handler, read, write, options).await
 }
 
 /// Serves one client on a pair of byte streams until it closes its side. Dropping the future ends the conversation and
@@ -76,8 +88,20 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    serve_handler(handler::Handler::new(surface, options, caller), read, write, options).await
+}
+
+async fn serve_handler<R, W>(
+    handler: handler::Handler,
+    read: R,
+    write: W,
+    options: ServeOptions,
+) -> Result<(), TransportRefusal>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(options.max_request_bytes);
-    let handler = handler::Handler::new(surface, options, caller);
     let service = match serve_server(handler, transport).await {
         Ok(service) => service,
         Err(failure) => return error::opening(&failure),

@@ -4,6 +4,8 @@
 mod declared;
 #[cfg(feature = "http")]
 mod flags;
+#[cfg(feature = "http")]
+mod network;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -10,6 +10,8 @@ use scion_domain::command::CommandRefusal;
 use scion_domain::refusal::Refusal as _;
 use scion_domain::settings::{AgentConfig, AuthKind, SettingRefusal, SettingsProblems, TransportKind};
 use scion_domain::surface::{StartRefusal, SurfaceIdentity};
+use scion_domain::tool_surface::{FilterField, ListingPolicy};
+use scion_domain::values::to_csv;
 use scion_local::process_environment;
 use scion_mcp_server::ServeOptions;
 use scion_ports::ToolSurface as _;
@@ -54,7 +56,7 @@ fn run_with(
     };
     let code = runtime.block_on(async {
         match open(connector, &environment).await {
-            Ok(surface) => serve(surface, &config).await,
+            Ok(surface) => serve(surface, &config, &environment).await,
             Err(refusal) => fail(&refusal),
         }
     });
@@ -71,7 +73,7 @@ pub async fn serve_surface(surface: ServedSurface, environment: &BTreeMap<String
         Err(problems) => return refused_settings(&problems),
     };
     match callers_are_known(&config) {
-        Ok(()) => serve(surface, &config).await,
+        Ok(()) => serve(surface, &config, environment).await,
         Err(refusal) => fail(&refusal),
     }
 }
@@ -85,16 +87,26 @@ async fn open(
     connector.surface_with(environment, ports).await
 }
 
-async fn serve(surface: ServedSurface, config: &AgentConfig) -> ExitCode {
+async fn serve(surface: ServedSurface, config: &AgentConfig, environment: &BTreeMap<String, String>) -> ExitCode {
+    let policy = policy(environment);
     match config.transport.kind {
         TransportKind::Stdio => {
             banner(surface.identity(), "on standard input and output");
-            let served = scion_mcp_server::serve_stdio(Arc::new(surface), ServeOptions::default()).await;
+            let served = scion_mcp_server::serve_stdio_under(policy, Arc::new(surface), ServeOptions::default()).await;
             served.map_or_else(|refusal| fail(&refusal), |()| ExitCode::SUCCESS)
         }
-        TransportKind::StreamableHttp => fail(&StartRefusal::Transport { transport: "streamable-http" }),
+        TransportKind::StreamableHttp => super::network::serve(surface, config, environment, policy).await,
         TransportKind::Sse => fail(&StartRefusal::Transport { transport: "sse" }),
     }
+}
+
+/// What the operator lets be listed and called at all.
+fn policy(environment: &BTreeMap<String, String>) -> ListingPolicy {
+    let fields = [("MCP_ENABLED_TOOLS", FilterField::EnabledNames), ("MCP_DISABLED_TOOLS", FilterField::DisabledNames)];
+    fields.into_iter().fold(ListingPolicy::everything(), |policy, (variable, field)| {
+        let words = environment.get(variable).map(|text| to_csv(text)).unwrap_or_default();
+        if words.is_empty() { policy } else { policy.rule(field, words) }
+    })
 }
 
 /// Fail closed: nobody listens on a network before it is said how callers are known (R014.18).
@@ -113,7 +125,7 @@ fn callers_are_known(config: &AgentConfig) -> Result<(), StartRefusal> {
 }
 
 /// One line for a person at a terminal, and silence for a program.
-fn banner(identity: &SurfaceIdentity, place: &str) {
+pub(super) fn banner(identity: &SurfaceIdentity, place: &str) {
     if std::io::stderr().is_terminal() {
         tell(&format!("{} {} serves {place}; --help lists the options", identity.name, identity.version));
     }
