@@ -23,6 +23,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::served_security::TokenRefusal::CATALOGUE,
         crate::served_security::ServedSecurityRefusal::CATALOGUE,
         crate::confirmation::ConfirmationRefusal::CATALOGUE,
+        crate::tool_context::ActorRefusal::CATALOGUE,
+        crate::tool_context::DelegationRefusal::CATALOGUE,
         crate::tool_context::ToolContextRefusal::CATALOGUE,
         crate::tool_context::EffectRefusal::CATALOGUE,
         crate::engine::EngineRefusal::CATALOGUE,

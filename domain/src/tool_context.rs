@@ -1,5 +1,6 @@
 //! The context of one call: who makes it, until when, how far it has come and how it ended (SDK-CONNECTOR-CONTROL-R050).
 
+mod actor;
 mod effect;
 mod event;
 mod execution;
@@ -11,6 +12,7 @@ mod tests;
 
 use crate::refusals;
 
+pub use actor::{ACTOR_META_KEY, ActorContext, ActorRefusal, DelegationRefusal, audience_of};
 pub use effect::{EffectIntent, EffectOutcome, RecoveredResult, RecoveryRequest};
 pub use event::{CallEvent, CallEventKind, CallIds, TraceId};
 pub use execution::{ContextParts, ToolExecutionContext};

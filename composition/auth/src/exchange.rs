@@ -48,6 +48,8 @@ struct ExchangeMint {
     endpoint: Arc<TokenEndpoint>,
     declaration: Arc<TokenExchange>,
     subject: Secret<String>,
+    /// The scopes of this token; the declared ones when empty.
+    scope: String,
 }
 
 #[async_trait]
@@ -57,7 +59,7 @@ impl Mint for ExchangeMint {
             subject: &self.subject,
             audience: &self.declaration.audience,
             resource: &self.declaration.resource,
-            scope: &self.declaration.scope,
+            scope: if self.scope.is_empty() { &self.declaration.scope } else { &self.scope },
         };
         let response = self.endpoint.request(&grant).await?;
         let ttl = i64::try_from(response.ttl_ms).unwrap_or(i64::MAX);
@@ -70,53 +72,67 @@ struct Callers {
     uses: u64,
 }
 
-pub(crate) struct ExchangeAuth {
+/// The exchanged tokens of many callers.
+pub(crate) struct ExchangeTokens {
     endpoint: Arc<TokenEndpoint>,
     declaration: Arc<TokenExchange>,
-    callers: Arc<dyn CallerTokens>,
     clock: Arc<dyn Clock>,
     kept: Mutex<Callers>,
 }
 
-impl ExchangeAuth {
-    pub(crate) fn new(
-        endpoint: TokenEndpoint,
-        declaration: TokenExchange,
-        callers: Arc<dyn CallerTokens>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+impl ExchangeTokens {
+    pub(crate) fn new(endpoint: TokenEndpoint, declaration: TokenExchange, clock: Arc<dyn Clock>) -> Self {
         let kept = Mutex::new(Callers { tokens: HashMap::new(), uses: 0 });
-        Self { endpoint: Arc::new(endpoint), declaration: Arc::new(declaration), callers, clock, kept }
+        Self { endpoint: Arc::new(endpoint), declaration: Arc::new(declaration), clock, kept }
     }
 
-    /// The tokens of the present caller; keyed by the whole token, so that no caller gets another one's.
+    /// The tokens of a caller; keyed by the whole token and the scopes, so that no caller gets another one's.
+    pub(crate) fn of(&self, subject: Secret<String>, scope: &str) -> CachedTokens {
+        let hash = Sha256::new_with_prefix(u64::try_from(scope.len()).unwrap_or(u64::MAX).to_be_bytes());
+        let key: [u8; 32] =
+            hash.chain_update(scope.as_bytes()).chain_update(subject.expose().as_bytes()).finalize().into();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.uses += 1;
+        let now = kept.uses;
+        if let Some((used, tokens)) = kept.tokens.get_mut(&key) {
+            *used = now;
+            return tokens.clone();
+        }
+        if kept.tokens.len() >= MAX_CALLERS {
+            let oldest = kept.tokens.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
+            oldest.map(|key| kept.tokens.remove(&key));
+        }
+        let (endpoint, declaration) = (self.endpoint.clone(), self.declaration.clone());
+        let mint = ExchangeMint { endpoint, declaration, subject, scope: scope.to_owned() };
+        let tokens = CachedTokens::new(Arc::new(mint), self.clock.clone());
+        kept.tokens.insert(key, (now, tokens.clone()));
+        tokens
+    }
+}
+
+pub(crate) struct ExchangeAuth {
+    exchanged: ExchangeTokens,
+    callers: Arc<dyn CallerTokens>,
+}
+
+impl ExchangeAuth {
+    pub(crate) fn new(exchanged: ExchangeTokens, callers: Arc<dyn CallerTokens>) -> Self {
+        Self { exchanged, callers }
+    }
+
+    /// The tokens of the present caller.
     async fn tokens(&self) -> Result<CachedTokens, AuthRefusal> {
-        let subject = match &self.declaration.subject_token_ref {
+        let subject = match &self.exchanged.declaration.subject_token_ref {
             Some(slot) => {
                 let source = SecretSource::Reference(slot.get("subject_token_ref")?.clone());
-                self.endpoint.secrets.resolve(&source).await?
+                self.exchanged.endpoint.secrets.resolve(&source).await?
             }
             None => self.callers.current().ok_or_else(|| AuthRefusal::Credential {
                 reference: "the caller's token".to_owned(),
                 code: "credential_missing",
             })?,
         };
-        let key: [u8; 32] = Sha256::digest(subject.expose().as_bytes()).into();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.uses += 1;
-        let now = kept.uses;
-        if let Some((used, tokens)) = kept.tokens.get_mut(&key) {
-            *used = now;
-            return Ok(tokens.clone());
-        }
-        if kept.tokens.len() >= MAX_CALLERS {
-            let oldest = kept.tokens.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
-            oldest.map(|key| kept.tokens.remove(&key));
-        }
-        let mint = ExchangeMint { endpoint: self.endpoint.clone(), declaration: self.declaration.clone(), subject };
-        let tokens = CachedTokens::new(Arc::new(mint), self.clock.clone());
-        kept.tokens.insert(key, (now, tokens.clone()));
-        Ok(tokens)
+        Ok(self.exchanged.of(subject, ""))
     }
 }
 

@@ -19,8 +19,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::browser::{BrowserAuth, BrowserMint};
 use crate::cached::CachedTokens;
+use crate::delegation::Delegation;
 use crate::endpoint::{AssertionKey, Client, Place, TokenEndpoint};
-use crate::exchange::{ExchangeAuth, TaskCaller};
+use crate::exchange::{ExchangeAuth, ExchangeTokens, TaskCaller};
 use crate::mcp::{McpAuthorization, McpClientIdentity, McpParts};
 use crate::pkce::{PkceAuthManager, PkceParts, account_of};
 use crate::provider::ClientMint;
@@ -242,7 +243,7 @@ impl OutboundAuth {
         declaration: &TokenExchange,
         secrets: Secrets,
         authority: Authority,
-    ) -> Result<ExchangeAuth, AuthRefusal> {
+    ) -> Result<ExchangeTokens, AuthRefusal> {
         let client = Client {
             id: declaration.client_id.clone(),
             method: declaration.client_auth,
@@ -251,7 +252,24 @@ impl OutboundAuth {
         };
         let place = (declaration.issuer.as_str(), declaration.token_url.as_str());
         let endpoint = self.endpoint(place, client, secrets, authority)?;
-        Ok(ExchangeAuth::new(endpoint, declaration.clone(), self.callers.clone(), self.clock.clone()))
+        Ok(ExchangeTokens::new(endpoint, declaration.clone(), self.clock.clone()))
+    }
+
+    /// Exchanges the tokens of callers for ones of the vendor, for tools that ask for them. The declaration must not name a fixed
+    /// subject: it would act for everybody.
+    pub fn delegation(
+        &self,
+        connector: &ConnectorName,
+        declaration: &TokenExchange,
+        exchange: Arc<dyn HttpExchange>,
+    ) -> Result<Delegation, AuthRefusal> {
+        AuthDeclaration::TokenExchange(declaration.clone()).validate()?;
+        if declaration.subject_token_ref.is_some() {
+            return Err(missing("subject_token_ref", "is set: callers would act as somebody else"));
+        }
+        let secrets = Secrets { connector: connector.clone(), provider: self.credentials.clone() };
+        let authority = Authority::new(exchange).with_limits(self.limits);
+        self.exchange(declaration, secrets, authority).map(|tokens| Delegation { tokens })
     }
 
     fn browser_auth(
@@ -446,7 +464,9 @@ impl AuthFactory for OutboundAuth {
                 Arc::new(TokenAuth::bearer(self.tokens(self.refresh(refresh, secrets, authority)?)))
             }
             AuthDeclaration::SessionLogin(login) => Arc::new(self.login(login, secrets, authority)?),
-            AuthDeclaration::TokenExchange(exchange) => Arc::new(self.exchange(exchange, secrets, authority)?),
+            AuthDeclaration::TokenExchange(exchange) => {
+                Arc::new(ExchangeAuth::new(self.exchange(exchange, secrets, authority)?, self.callers.clone()))
+            }
             AuthDeclaration::Pkce(pkce) => Arc::new(self.browser_auth(pkce, secrets, authority, exchange)?),
             _ => return Err(missing("type", "is not known here")),
         })

@@ -8,6 +8,7 @@
 mod authority;
 mod browser;
 mod cached;
+mod delegation;
 mod endpoint;
 mod exchange;
 mod factory;
@@ -25,6 +26,7 @@ mod session;
 mod static_auth;
 
 pub use authority::Authority;
+pub use delegation::Delegation;
 pub use exchange::{CallerTokens, with_caller_token};
 pub use factory::{LoginPolicy, OutboundAuth};
 pub use introspection::Introspection;

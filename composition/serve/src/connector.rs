@@ -9,6 +9,7 @@ use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
+use scion_domain::tool_context::ACTOR_META_KEY;
 use scion_domain::tool_surface::{RiskDeclaration, RouterMode, ToolVersion};
 
 use crate::answer::Output;
@@ -308,6 +309,7 @@ impl ConnectorBuilder {
                     &description,
                     spec.operation.as_deref(),
                     spec.asks.unwrap_or_else(|| Asks::of(description.hints)),
+                    spec.requires_actor,
                 ),
                 description,
                 output: Output::of(spec.output.as_ref()),
@@ -360,6 +362,9 @@ fn describe(spec: &ToolBuilder, version: Option<&ToolVersion>, sources: Option<J
     if let Some(version) = version {
         version.mark(&mut meta);
         description = Some(version.stamp(description.as_deref()));
+    }
+    if spec.requires_actor {
+        meta.insert(ACTOR_META_KEY.to_owned(), true.into());
     }
     if let Some(sources) = sources {
         meta.insert(SOURCE_META_KEY.to_owned(), sources);

@@ -9,7 +9,7 @@ use scion_domain::id::Digest256;
 use scion_domain::surface::CallScope;
 use scion_domain::tool_context::{
     CallEvent, CallEventKind, CallIds, ContextParts, ProgressRules, ReceiptReference, TerminalState,
-    ToolContextRefusal, ToolExecutionContext, ToolExecutionResult, TraceId,
+    ToolContextRefusal, ToolExecutionContext, ToolExecutionResult, TraceId, audience_of,
 };
 use scion_ports::CallChannel;
 use tokio::sync::Notify;
@@ -124,9 +124,11 @@ impl CallState {
             return;
         }
         let caller = self.scope.caller.as_ref();
+        let expected = self.runtime.governance.actor_audience.as_deref();
         let ids = CallIds {
             tenant: caller.map(|caller| caller.tenant.as_str()),
             actor: caller.map(|caller| caller.principal.as_str()),
+            audience: self.scope.token.as_ref().and_then(|token| audience_of(token, expected)),
             connector: self.runtime.connector.as_str(),
             tool: &self.facts.tool,
             operation: &self.facts.operation,

@@ -14,8 +14,8 @@ use scion_domain::mcp::ToolResult;
 use scion_domain::refusal::Refusal;
 use scion_domain::surface::{CallScope, SurfaceRefusal, ToolFailure};
 use scion_domain::tool_context::{
-    CallEventKind, EXECUTION_META_KEY, EffectOutcome, EffectRefusal, RecoveredResult, RecoveryRequest, TerminalState,
-    ToolContextRefusal, ToolExecutionContext, ToolExecutionResult,
+    ActorContext, CallEventKind, EXECUTION_META_KEY, EffectOutcome, EffectRefusal, RecoveredResult, RecoveryRequest,
+    TerminalState, ToolContextRefusal, ToolExecutionContext, ToolExecutionResult,
 };
 use scion_domain::writeback::EffectStatus;
 use scion_ports::CallChannel;
@@ -98,6 +98,11 @@ async fn answer(
     entered: &mut bool,
 ) -> Ended {
     if let Err(refusal) = ToolExecutionContext::check(&call.scope) {
+        return Ended::refused(TerminalState::Failed, &refusal);
+    }
+    if tool.facts.requires_actor
+        && let Err(refusal) = ActorContext::of(&call.scope, call.runtime.governance.actor_audience.as_deref())
+    {
         return Ended::refused(TerminalState::Failed, &refusal);
     }
     let arguments = match tool.inputs.check(&tool.facts.tool, arguments) {

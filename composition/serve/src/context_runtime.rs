@@ -10,7 +10,7 @@ use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::json::Json;
 use scion_domain::mcp::ToolDescription;
 use scion_domain::tool_context::TraceId;
-use scion_ports::{Approvals, CallObserver, EffectReceipts};
+use scion_ports::{Approvals, CallObserver, EffectReceipts, TokenDelegation};
 use tokio::time::Instant;
 
 use crate::confirm::Asks;
@@ -25,6 +25,8 @@ pub struct CallGovernance {
     pub(crate) observers: Vec<Arc<dyn CallObserver>>,
     pub(crate) approvals: Option<Arc<dyn Approvals>>,
     pub(crate) receipts: Option<Arc<dyn EffectReceipts>>,
+    pub(crate) delegation: Option<Arc<dyn TokenDelegation>>,
+    pub(crate) actor_audience: Option<Arc<str>>,
 }
 
 impl CallGovernance {
@@ -51,6 +53,21 @@ impl CallGovernance {
         self
     }
 
+    /// Tools can get tokens in the name of their callers (SDK-CONNECTOR-CONTROL-R014.8).
+    #[must_use]
+    pub fn delegation(mut self, delegation: Arc<dyn TokenDelegation>) -> Self {
+        self.delegation = Some(delegation);
+        self
+    }
+
+    /// Tools that act for their caller take tokens for this audience only, where it is not the listener's own
+    /// (SDK-CONNECTOR-CONTROL-R902.4).
+    #[must_use]
+    pub fn actor_audience(mut self, audience: &str) -> Self {
+        self.actor_audience = Some(audience.into());
+        self
+    }
+
     pub(crate) const fn needs_identity(&self) -> bool {
         self.approvals.is_some() || self.receipts.is_some()
     }
@@ -62,7 +79,8 @@ impl std::fmt::Debug for CallGovernance {
             .field("observers", &self.observers.len())
             .field("approvals", &self.approvals.is_some())
             .field("receipts", &self.receipts.is_some())
-            .finish()
+            .field("delegation", &self.delegation.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,6 +91,8 @@ pub(crate) struct ToolFacts {
     pub(crate) operation: Arc<str>,
     pub(crate) asks: Asks,
     pub(crate) read_only: bool,
+    /// Whether it acts for its caller (SDK-CONNECTOR-CONTROL-R902).
+    pub(crate) requires_actor: bool,
     /// Whether the answer of a call that was not confirmed fits the tool's output schema.
     pub(crate) takes_plain_no: bool,
     digest: OnceLock<Digest256>,
@@ -80,12 +100,18 @@ pub(crate) struct ToolFacts {
 
 impl ToolFacts {
     /// `operation` is the method behind the tool; the tool's own name without one.
-    pub(crate) fn of(described: &ToolDescription, operation: Option<&str>, asks: Asks) -> Arc<Self> {
+    pub(crate) fn of(
+        described: &ToolDescription,
+        operation: Option<&str>,
+        asks: Asks,
+        requires_actor: bool,
+    ) -> Arc<Self> {
         Arc::new(Self {
             tool: described.name.as_str().into(),
             operation: operation.unwrap_or(&described.name).into(),
             asks,
             read_only: described.hints.is_read_only(),
+            requires_actor,
             takes_plain_no: described.output_schema.as_ref().is_none_or(takes_plain_no),
             digest: OnceLock::new(),
         })

@@ -38,6 +38,7 @@ mod context_call;
 mod context_run;
 mod context_runtime;
 mod declaration;
+mod delegation;
 mod hooks;
 mod identity;
 mod operation_tools;

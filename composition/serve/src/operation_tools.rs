@@ -89,6 +89,7 @@ fn of_operation(tool: OperationTool, bound: BoundOperation, entry: Option<&Manif
     builder.version = said.version;
     builder.operation = Some(tool.method.clone());
     builder.asks = Some(asks);
+    builder.requires_actor = said.requires_actor || entry.is_some_and(|entry| entry.requires_actor);
     let inputs = tool.inputs;
     let handler: Handler = Arc::new(move |context, args| match inputs.bind(args.into_object()) {
         Ok(bound) => handler(context, Args::new(bound)),

@@ -36,6 +36,7 @@ pub struct ToolBuilder {
     pub(crate) meta: JsonObject,
     pub(crate) operation: Option<String>,
     pub(crate) asks: Option<Asks>,
+    pub(crate) requires_actor: bool,
 }
 
 /// How a tool's arguments are described.
@@ -73,6 +74,7 @@ impl Tool {
             meta: JsonObject::new(),
             operation: None,
             asks: None,
+            requires_actor: false,
         }
     }
 }
@@ -149,6 +151,14 @@ impl ToolBuilder {
     #[must_use]
     pub fn asks(mut self, asks: Asks) -> Self {
         self.asks = Some(asks);
+        self
+    }
+
+    /// The tool acts for the user who calls: without a verified token of one it is refused before its handler runs (R902.1).
+    /// Clients find `team.knuckles/requiresActor` in its `_meta`.
+    #[must_use]
+    pub fn requires_actor(mut self) -> Self {
+        self.requires_actor = true;
         self
     }
 

@@ -48,6 +48,8 @@ pub struct CallIds<'a> {
     pub tenant: Option<&'a str>,
     /// The person or service, where one was verified.
     pub actor: Option<&'a str>,
+    /// Whom the caller's token is for, where there was one (SDK-CONNECTOR-CONTROL-R902.5).
+    pub audience: Option<&'a str>,
     /// The connector.
     pub connector: &'a str,
     /// The tool.

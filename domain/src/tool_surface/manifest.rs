@@ -18,6 +18,8 @@ pub struct ManifestEntry {
     pub summary: Option<String>,
     /// Whether it destroys, whatever its method and name say.
     pub destructive: Option<bool>,
+    /// Whether it acts for the user who calls (SDK-CONNECTOR-CONTROL-R902.1).
+    pub requires_actor: bool,
     /// What it takes, when `parameters` or `requestBody` are there.
     pub inputs: Option<OperationInputs>,
 }
@@ -53,6 +55,7 @@ fn entry(item: &Json, at: usize) -> Result<ManifestEntry, ToolSurfaceRefusal> {
         tool: text(item, "name", &method)?,
         summary: text(item, "summary", &method)?,
         destructive: flag(item, "destructive", &method)?,
+        requires_actor: flag(item, "requires_actor", &method)?.unwrap_or(false),
         inputs: inputs(item, &method)?,
         method,
     })
