@@ -63,9 +63,9 @@ refusals! {
         Refused => "delegation_refused", Denied, Never,
             "the authorization server gives no token in the caller's name",
             "check the user's rights and this client's right to exchange tokens";
-        /// It does not answer, or not as it should.
+        /// It does not answer as it should, or cannot be asked.
         Unavailable => "delegation_unavailable", Unavailable, Later,
-            "the authorization server does not answer", "try again later";
+            "tokens of callers cannot be exchanged now", "try again later; check how the exchange is configured";
     }
 }
 

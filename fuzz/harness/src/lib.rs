@@ -36,6 +36,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rate_headers", run: targets::rate_headers },
     Target { name: "link_header", run: targets::link_header },
     Target { name: "problem", run: targets::problem },
+    Target { name: "authorization", run: targets::authorization },
     Target { name: "jwt", run: targets::jwt },
     Target { name: "jwks", run: targets::jwks },
     Target { name: "token_response", run: targets::token_response },

@@ -32,7 +32,7 @@ pub use http::{link_header, problem, rate_headers};
 pub use openapi::{curation, next_page, openapi};
 pub use outside::{graphql_response, payment_challenge};
 pub use query::sparql;
-pub use tokens::{jwks, jwt, token_response};
+pub use tokens::{authorization, jwks, jwt, token_response};
 pub use transport::transport_profiles;
 
 fn parsed(data: &[u8]) -> Option<Json> {

@@ -5,6 +5,8 @@ use scion_domain::auth::{
     read_discovery, read_token_failure, read_token_response,
 };
 use scion_domain::base64::{decode_url, encode_url};
+use scion_domain::http::{HeaderMap, HeaderValue, header};
+use scion_domain::served_security::{ServedSecurityProfile, VerifiedToken, bearer, is_bearer_text};
 
 /// A token that could be taken apart is within its bounds, is signed with an allowed algorithm, and is the only spelling of itself.
 pub fn jwt(data: &[u8]) {
@@ -17,6 +19,28 @@ pub fn jwt(data: &[u8]) {
         assert_eq!(decode_url(part).map(|bytes| encode_url(&bytes)).as_deref(), Some(part));
     }
     assert!(check_times(&token.claims, f64::INFINITY).is_err(), "nothing is valid at the end of time");
+}
+
+/// The credential of a request, one field per line: what is read is one token of the alphabet, out of one field, and as it was sent.
+/// Claims of any shape make a token that only a sound profile lets in.
+pub fn authorization(data: &[u8]) {
+    let mut headers = HeaderMap::new();
+    for line in data.split(|byte| *byte == b'\n').take(8) {
+        let Ok(value) = HeaderValue::from_bytes(line) else { continue };
+        headers.append(header::AUTHORIZATION, value);
+    }
+    let Ok(token) = bearer(&headers) else { return };
+    assert_eq!(headers.len(), 1);
+    assert!(is_bearer_text(token.expose()));
+    let sent = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    assert!(sent.windows(token.expose().len()).any(|part| part == token.expose().as_bytes()));
+    let Ok(jwt) = UnverifiedJwt::read(token.expose(), &JwtAlgorithm::ALL) else { return };
+    let read = VerifiedToken::from_claims(jwt.claims);
+    let Ok(profile) = ServedSecurityProfile::new("desk", "read") else { return };
+    if let Ok(caller) = profile.caller(&read) {
+        assert!(read.audiences.contains("desk") && read.scopes.contains("read"));
+        assert_eq!(Some(&caller.principal), read.subject.as_ref());
+    }
 }
 
 /// Keys that were read are of the size of their kind, and none is a shared secret.
