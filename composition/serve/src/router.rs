@@ -91,6 +91,7 @@ pub struct RouterBuilder {
     hints: ToolHints,
     inputs: OperationInputs,
     actions: Listing,
+    requires_actor: bool,
 }
 
 /// A tool that takes an `action` and does different things by it, with its handler.
@@ -111,6 +112,7 @@ impl Router {
             hints: ToolHints::default(),
             inputs: OperationInputs::default(),
             actions: Listing::None,
+            requires_actor: false,
         }
     }
 }
@@ -120,6 +122,14 @@ impl RouterBuilder {
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// It acts for the user who calls, whole or split: without a verified token of one it is refused (R902.1). An action that an
+    /// operation's own tool serves is as that operation says.
+    #[must_use]
+    pub fn requires_actor(mut self) -> Self {
+        self.requires_actor = true;
         self
     }
 
@@ -240,6 +250,7 @@ impl Router {
             hints.read_only = hints.read_only.map(|reads| reads && !destructive);
         }
         let mut builder = Tool::with_hints(split.name.as_str(), hints).title(split.title).asks(Asks::of(hints));
+        builder.requires_actor = self.spec.requires_actor;
         builder.description.clone_from(&self.spec.description);
         builder = builder.input_schema(closed(split.inputs.schema())).operation(split.action.as_str());
         builder.meta = tags(&split.tags);
@@ -282,6 +293,7 @@ impl Router {
             all_tags.insert("action-dispatch".to_owned());
         }
         let mut builder = Tool::with_hints(&spec.name, hints).input_schema(with_action(spec, &actions));
+        builder.requires_actor = spec.requires_actor;
         builder.title.clone_from(&spec.title);
         builder.description.clone_from(&spec.description);
         builder.meta = tags(&all_tags);
