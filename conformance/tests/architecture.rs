@@ -22,7 +22,12 @@ fn layer(folder: &str) -> Option<Layer> {
         "domain" => Layer::Domain,
         "ports" => Layer::Ports,
         "composition/scion" | "composition/cli" => Layer::Root,
-        "conformance" | "conformance/http-bench" | "conformance/lab" | "fuzz/harness" => Layer::Kit,
+        "conformance"
+        | "conformance/http-bench"
+        | "conformance/lab"
+        | "conformance/mcp-runner"
+        | "conformance/serve-bench"
+        | "fuzz/harness" => Layer::Kit,
         _ if folder.starts_with("adapters/") => Layer::Adapter,
         _ if folder.starts_with("composition/") => Layer::UseCase,
         _ if folder.starts_with("examples/") => Layer::Root,
@@ -149,4 +154,32 @@ fn no_source_file_is_longer_than_a_thousand_lines() {
     assert!(longest <= 1000, "{file} has {longest} lines");
     let median = lengths[lengths.len() / 2].0;
     assert!(median < 200, "the median file has {median} lines");
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R014.20, SDK-CENTRALIZED-CAPABILITIES-R037
+#[test]
+fn extensions_have_no_other_namespace() {
+    use scion_domain::extension::{ExtensionKind, NAMESPACE};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let output = Command::new("git").arg("-C").arg(root).args(["ls-files", "*.rs", "*.toml"]).output().unwrap();
+    let files = String::from_utf8(output.stdout).unwrap();
+    let old = ["agent", "utilities"].join("_");
+    let mut read = 0;
+    // The model of the namespace names others in its own test.
+    for file in files.lines().filter(|file| !file.ends_with("domain/src/extension.rs")) {
+        let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
+        read += 1;
+        assert!(!text.contains(&old), "{file}");
+        for kind in ExtensionKind::ALL {
+            for (at, _) in text.match_indices(&format!(".{}", kind.word())) {
+                let before = &text[..at];
+                let word = before
+                    .rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')))
+                    .map_or(0, |at| at + 1);
+                let literal = before[..word].ends_with('"');
+                assert!(!literal || &before[word..] == NAMESPACE, "{file}: {}.{}", &before[word..], kind.word());
+            }
+        }
+    }
+    assert!(read > 100);
 }

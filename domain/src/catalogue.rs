@@ -11,6 +11,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::http::HttpRefusal::CATALOGUE,
         crate::current_plan::CurrentPlanRefusal::CATALOGUE,
         crate::entitlement::EntitlementRefusal::CATALOGUE,
+        crate::extension::ExtensionRefusal::CATALOGUE,
         crate::egress::EgressRefusal::CATALOGUE,
         crate::proxy::ProxyRefusal::CATALOGUE,
         crate::tls::TlsRefusal::CATALOGUE,

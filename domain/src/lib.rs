@@ -30,6 +30,7 @@ pub mod egress;
 pub mod embedding;
 pub mod engine;
 pub mod entitlement;
+pub mod extension;
 pub mod fingerprint;
 pub mod graphql;
 pub mod http;

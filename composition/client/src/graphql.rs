@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use scion_domain::graphql::{
     ConnectionOptions, Cost, CostBudget, CostReport, GraphQlAnswer, GraphQlDocument, GraphQlRefusal, GraphQlResponse,
-    INTROSPECTION, OperationKind, SchemaModel,
+    INTROSPECTION, OperationKind, SchemaModel, introspection_failed,
 };
 use scion_domain::http::{ResponseRefusal, StatusCode, is_retryable_status};
 use scion_domain::json::JsonObject;
@@ -52,6 +52,18 @@ impl fmt::Debug for GraphQlClient {
     }
 }
 
+/// Shows a schema that any executor reads, or that it could not.
+async fn shown(
+    schema: impl Future<Output = Result<SchemaModel, GraphQlFailure>>,
+    correlation: &str,
+    show: impl FnOnce(&SchemaModel) -> JsonObject,
+) -> JsonObject {
+    match schema.await {
+        Ok(schema) => show(&schema),
+        Err(failure) => introspection_failed(&failure, correlation),
+    }
+}
+
 impl GraphQlClient {
     /// The endpoint at a path below the client's base URL, for example `/graphql`.
     pub fn new(client: GovernedClient, path: &str) -> Self {
@@ -80,6 +92,16 @@ impl GraphQlClient {
     pub async fn schema(&self) -> Result<SchemaModel, GraphQlFailure> {
         let answer = self.document(INTROSPECTION)?.run().await?;
         Ok(SchemaModel::read(&answer.data)?)
+    }
+
+    /// What a tool shows of the types a server offers. A failure is a payload of its class and the given id, never its message.
+    pub async fn list_types(&self, correlation: &str) -> JsonObject {
+        shown(self.schema(), correlation, SchemaModel::list_types).await
+    }
+
+    /// What a tool shows of one type: fields, arguments, words. A name that is no type is answered with `unknown_type`.
+    pub async fn type_details(&self, name: &str, correlation: &str) -> JsonObject {
+        shown(self.schema(), correlation, |schema| schema.type_details(name)).await
     }
 
     fn costs(&self) -> MutexGuard<'_, Costs> {

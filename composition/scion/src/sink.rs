@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use scion_domain::extension::ExtensionKind;
 use scion_domain::sink::StoreRefusal;
 use scion_ports::{CheckpointStore, GraphQuery, KeyValueStore, RecordDigests, Sink, StreamCatalog, async_trait};
 
@@ -93,9 +94,9 @@ impl SinkRegistry {
         self
     }
 
-    /// The kind of that name.
+    /// The kind of that name, or of that key: `embedded` or `scion.sinks/embedded`.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn SinkFactory>> {
-        self.factories.get(name)
+        self.factories.get(ExtensionKind::Sinks.name_in(name))
     }
 
     /// All names, sorted.

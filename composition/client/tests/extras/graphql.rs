@@ -198,6 +198,25 @@ async fn introspection_reads_what_a_server_offers() {
     assert_eq!(parse(&lab.received()[0].text()).unwrap().get("query").and_then(Json::as_str), Some(INTROSPECTION));
 }
 
+/// Proves: SDK-CONNECTOR-CONTROL-R030, SDK-CONNECTOR-CONTROL-R014.12
+#[tokio::test]
+async fn a_tool_shows_types_and_never_the_message_of_a_failure() {
+    let schema = r#"{"data": {"__schema": {"queryType": {"name": "Q"}, "mutationType": null, "types": [{"kind": "SCALAR", "name": "Int"},
+        {"kind": "OBJECT", "name": "Q", "fields": [{"name": "n", "args": [], "type": {"kind": "SCALAR", "name": "Int"}}]}]}}}"#;
+    let lab = Lab::always(Answer::ok(schema)).await;
+    let client_of = client(&lab).await;
+    assert_eq!(client_of.list_types("7f").await["types"].as_array().unwrap().len(), 2);
+    assert_eq!(client_of.type_details("Q", "7f").await["kind"].as_str(), Some("OBJECT"));
+    assert_eq!(client_of.type_details("Nope", "7f").await["error"].as_str(), Some("unknown_type"));
+
+    let lab = Lab::always(Answer::ok(r#"{"errors": [{"message": "s3cret"}]}"#)).await;
+    let failed = client(&lab).await.list_types("7f").await;
+    assert_eq!(failed["error"].as_str(), Some("operation_failed"));
+    assert_eq!(failed["correlation_id"].as_str(), Some("7f"));
+    assert!(failed["class"].as_str().unwrap().starts_with("graphql_"));
+    assert!(failed.len() == 3 && !format!("{failed:?}").contains("s3cret"));
+}
+
 /// Proves: SDK-CONNECTOR-CONTROL-R030.1
 #[tokio::test]
 async fn timeouts_sizes_and_redirects_are_bounded() {
