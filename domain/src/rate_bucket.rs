@@ -166,7 +166,7 @@ mod tests {
         let later = start + Duration::from_millis(100);
         assert_eq!(buckets.take(ada, later), Ok(()));
         assert!(buckets.take(ada, later).is_err());
-        let rested = start + Duration::from_secs(60);
+        let rested = start + Duration::from_mins(1);
         assert_eq!((0..30).filter(|_| buckets.take(ada, rested).is_ok()).count(), 20);
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let given = (0..10_000).filter(|number| buckets.take(key(*number), Duration::ZERO).is_ok()).count();
         assert_eq!(given, 100 + 20);
         assert!(buckets.full_at.len() <= 101);
-        assert_eq!(buckets.take(key(20_000), Duration::from_secs(60)), Ok(()));
+        assert_eq!(buckets.take(key(20_000), Duration::from_mins(1)), Ok(()));
         assert_eq!(buckets.full_at.len(), 1);
     }
 }

@@ -14,7 +14,7 @@ impl VerifiedToken {
         let text = |name: &str| claims.get(name).and_then(Json::as_str).map(str::to_owned);
         let present = |name: &&str| claims.get(*name).is_some_and(|value| *value != Json::Null);
         // The first one there decides: a broken one is not made up for by another.
-        let tenant = TENANT.into_iter().find(|name| present(&name)).and_then(text);
+        let tenant = TENANT.into_iter().find(|name| present(name)).and_then(text);
         let scopes = ["scope", "scp"].into_iter().filter_map(|name| claims.get(name)).flat_map(words).collect();
         let audiences = match claims.get("aud") {
             Some(Json::String(one)) => BTreeSet::from([one.clone()]),
@@ -66,7 +66,7 @@ mod tests {
             (r#"{"org":"e","tid":"d"}"#, Some("d")),
             (r#"{"org":"e","tenant_id":null}"#, Some("e")),
             (r#"{"org":"e","tenant_id":7}"#, None),
-            (r#"{}"#, None),
+            ("{}", None),
         ] {
             assert_eq!(read(claims).tenant.as_deref(), tenant, "{claims}");
         }

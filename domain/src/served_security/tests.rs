@@ -76,7 +76,7 @@ fn one_bearer_field_is_a_credential() {
     for fields in
         [&["Bearer a", "Bearer b"][..], &["Bearer"], &["Bearer "], &["Bearer a b"], &["Bearer a\"b"], &[&long]]
     {
-        assert_eq!(of(fields), Err(Unauthenticated::Invalid), "{:.40?}", fields);
+        assert_eq!(of(fields), Err(Unauthenticated::Invalid), "{fields:.40?}");
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) fn open(shared: &Arc<Shared>, method: &Method, caller: &Caller, conne
     if getrandom::fill(&mut random).is_err() {
         return answer::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"no random numbers"}"#);
     }
-    let id: Arc<str> = random.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    let id: Arc<str> = format!("{:032x}", u128::from_be_bytes(random)).into();
     let (inbox, messages) = mpsc::channel(INBOX);
     let (events, queue) = mpsc::channel(OUTBOX);
     let end = shared.options.shutdown.child_token();

@@ -69,8 +69,8 @@ async fn post(server: &Server, endpoint: &str, headers: &[(&str, &str)], message
 }
 
 async fn opened(server: &Server, headers: &[(&str, &str)]) -> Reader {
-    let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let mut reader = Reader::open(server, &lines).await;
+    let lines: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let mut reader = Reader::open(server, &lines.concat()).await;
     let endpoint = reader.endpoint.clone();
     let started = post(server, &endpoint, headers, &initialize()).await;
     assert_eq!((started.status, started.body.as_str()), (202, ""));
@@ -170,7 +170,7 @@ async fn a_slow_reader_is_let_go_and_nobody_waits_for_it() {
             assert!([202, 503].contains(&got.status), "{got:?}");
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), flood).await.expect("the slow reader is let go");
+    tokio::time::timeout(Duration::from_mins(1), flood).await.expect("the slow reader is let go");
     let mut quick = opened(&server, &[]).await;
     let endpoint = quick.endpoint.clone();
     assert_eq!(post(&server, &endpoint, &[], &call(2, "desk_large", &json!({}))).await.status, 202);

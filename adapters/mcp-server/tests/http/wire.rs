@@ -1,6 +1,7 @@
 //! A server, and a client that writes and reads HTTP itself.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,8 +58,8 @@ impl Got {
     /// The JSON-RPC message of the answer, from JSON or from the last event with data.
     pub(crate) fn message(&self) -> Value {
         if self.header("content-type").is_some_and(|media| media.starts_with("text/event-stream")) {
-            let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-            let last = data.filter(|data| !data.is_empty()).next_back();
+            let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+            let last = data.rfind(|data| !data.is_empty());
             return serde_json::from_str(last.unwrap_or_else(|| panic!("no event with data: {self:?}"))).unwrap();
         }
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
@@ -177,13 +178,13 @@ impl Server {
     pub(crate) async fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Got {
         let mut head = format!("{method} {target} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head += &format!("host: {}\r\n", self.address);
+            let _ = write!(head, "host: {}\r\n", self.address);
         }
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         if !body.is_empty() {
-            head += &format!("content-length: {}\r\n", body.len());
+            let _ = write!(head, "content-length: {}\r\n", body.len());
         }
         self.raw(format!("{head}\r\n{body}").as_bytes()).await
     }
