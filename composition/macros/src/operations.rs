@@ -111,3 +111,6 @@ fn type_name(of: &Type) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ pub(super) enum Argument {
     Context {
         borrowed: bool,
     },
-    Value(Value),
+    Value(Box<Value>),
 }
 
 pub(super) struct Value {
@@ -64,7 +64,7 @@ impl Argument {
         for attribute in &known {
             value.read(attribute)?;
         }
-        Ok(Self::Value(value))
+        Ok(Self::Value(Box::new(value)))
     }
 }
 

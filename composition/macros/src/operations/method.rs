@@ -86,7 +86,7 @@ impl Method {
 
     fn values(&self) -> impl Iterator<Item = &super::argument::Value> {
         self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Value(value) => Some(value),
+            Argument::Value(value) => Some(&**value),
             Argument::Context { .. } => None,
         })
     }
@@ -130,7 +130,7 @@ impl Method {
             match argument {
                 Argument::Context { borrowed: true } => passed.push(quote! { &__context }),
                 Argument::Context { borrowed: false } => {
-                    passed.push(quote! { ::core::clone::Clone::clone(&__context) })
+                    passed.push(quote! { ::core::clone::Clone::clone(&__context) });
                 }
                 Argument::Value(of) => {
                     let expression = of.describe();

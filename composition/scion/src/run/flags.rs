@@ -9,6 +9,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 /// One option.
+#[derive(Clone, Copy)]
 struct Flag {
     long: &'static str,
     alias: Option<&'static str>,

@@ -126,19 +126,15 @@ fn size(members: &JsonObject, key: &str) -> Option<usize> {
 fn in_range(members: &JsonObject, number: JsonNumber, at: &str) -> Result<JsonNumber, ArgumentRefusal> {
     let bound = |key: &str| members.get(key).and_then(Json::as_number);
     let (low, high) = (bound("minimum"), bound("maximum"));
-    let outside = match number.as_i64() {
-        Some(value) => {
-            let under =
-                |bound: &JsonNumber| bound.as_i64().map_or_else(|| number.as_f64() < bound.as_f64(), |low| value < low);
-            let over = |bound: &JsonNumber| {
-                bound.as_i64().map_or_else(|| number.as_f64() > bound.as_f64(), |high| value > high)
-            };
-            low.is_some_and(under) || high.is_some_and(over)
-        }
-        None => {
-            let value = number.as_f64();
-            low.is_some_and(|low| value < low.as_f64()) || high.is_some_and(|high| value > high.as_f64())
-        }
+    let outside = if let Some(value) = number.as_i64() {
+        let under =
+            |bound: &JsonNumber| bound.as_i64().map_or_else(|| number.as_f64() < bound.as_f64(), |low| value < low);
+        let over =
+            |bound: &JsonNumber| bound.as_i64().map_or_else(|| number.as_f64() > bound.as_f64(), |high| value > high);
+        low.is_some_and(under) || high.is_some_and(over)
+    } else {
+        let value = number.as_f64();
+        low.is_some_and(|low| value < low.as_f64()) || high.is_some_and(|high| value > high.as_f64())
     };
     if !outside {
         return Ok(number);

@@ -45,18 +45,16 @@ impl<'w> Writer<'w> {
         let Some(members) = schema.as_object() else { return Json::Object(JsonObject::new()) };
         let mut out = JsonObject::new();
         if let Some(reference) = members.get("$ref").and_then(Json::as_str) {
-            match self.target(reference).filter(|_| !open.contains(&reference) && open.len() < MAX_OPEN) {
-                Some(target) => {
-                    open.push(reference);
-                    if let Json::Object(written) = self.schema(target, open) {
-                        out = written;
-                    }
-                    open.pop();
+            let target = self.target(reference).filter(|_| !open.contains(&reference) && open.len() < MAX_OPEN);
+            if let Some(target) = target {
+                open.push(reference);
+                if let Json::Object(written) = self.schema(target, open) {
+                    out = written;
                 }
-                None => {
-                    let text = "Nested further in the same way; any value is taken here.";
-                    out.insert("description".to_owned(), text.into());
-                }
+                open.pop();
+            } else {
+                let text = "Nested further in the same way; any value is taken here.";
+                out.insert("description".to_owned(), text.into());
             }
         }
         for (key, value) in members {
