@@ -287,9 +287,6 @@ refusals! {
         /// A network transport without a way to know its callers.
         NoCallers { needs: &'static str } => "start_callers_unknown", Denied, Never,
             "a network transport needs {needs}", "set it, or serve on standard input and output";
-        /// A transport that this build does not carry.
-        Transport { transport: &'static str } => "start_transport_missing", CallerMistake, Never,
-            "this build does not serve {transport}", "use --transport stdio";
         /// The listener cannot be opened.
         Listen { host: String, port: u16, what: &'static str } => "start_listen_failed", CallerMistake, Never,
             "cannot listen on {host} port {port}: {what}", "choose a free port and an address of this machine";

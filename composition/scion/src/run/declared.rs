@@ -95,8 +95,9 @@ async fn serve(surface: ServedSurface, config: &AgentConfig, environment: &BTree
             let served = scion_mcp_server::serve_stdio_under(policy, Arc::new(surface), ServeOptions::default()).await;
             served.map_or_else(|refusal| fail(&refusal), |()| ExitCode::SUCCESS)
         }
-        TransportKind::StreamableHttp => super::network::serve(surface, config, environment, policy).await,
-        TransportKind::Sse => fail(&StartRefusal::Transport { transport: "sse" }),
+        TransportKind::StreamableHttp | TransportKind::Sse => {
+            super::network::serve(surface, config, environment, policy).await
+        }
     }
 }
 

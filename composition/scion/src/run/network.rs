@@ -20,7 +20,7 @@ use super::fail;
 use crate::admission::served_security;
 use crate::http::Outbound;
 
-/// Serves at `/mcp` until the process is told to stop.
+/// Serves at `/mcp`, or at `/sse`, until the process is told to stop.
 pub(super) async fn serve(
     surface: ServedSurface,
     config: &AgentConfig,
@@ -63,7 +63,8 @@ pub(super) async fn serve(
             stop.cancel();
         });
     }
-    banner(surface.identity(), &format!("at {host} port {port}, path /mcp"));
+    let path = if config.transport.kind == TransportKind::Sse { "/sse" } else { "/mcp" };
+    banner(surface.identity(), &format!("at {host} port {port}, path {path}"));
     match serve_http(listener, Arc::new(surface), options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => fail(&refusal),

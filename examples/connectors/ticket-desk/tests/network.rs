@@ -29,16 +29,59 @@ fn ask(port: u16, token: Option<&str>, body: &str) -> std::io::Result<String> {
     Ok(answer)
 }
 
+/// The program listening, with one caller it knows.
+fn listening(desk: &DeskService, transport: &str) -> (u16, tokio::process::Child) {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut server = program(desk);
+    server.args(["-t", transport, "--auth-type", "static", "--static-tokens-ref", "env://TOKENS"]);
+    server.args(["--token-audience", "ticket-desk", "--port", &port.to_string()]);
+    server.env("TOKENS", format!(r#"{{"{CALLER}": {{"client_id": "ada", "scopes": [], "tenant_id": "desk"}}}}"#));
+    (port, server.spawn().unwrap())
+}
+
+/// The first bytes of the stream of events.
+fn open_stream(port: u16, token: &str) -> std::io::Result<String> {
+    #[expect(clippy::disallowed_methods, reason = "a client of the test's own server on loopback")]
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    write!(
+        stream,
+        "GET /sse HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\naccept: text/event-stream\r\n\r\n"
+    )?;
+    let (mut read, mut buffer) = (String::new(), [0; 4096]);
+    while !read.contains("session_id=") && !read.starts_with("HTTP/1.1 4") {
+        match stream.read(&mut buffer)? {
+            0 => break,
+            count => read.push_str(&String::from_utf8_lossy(&buffer[..count])),
+        }
+    }
+    Ok(read)
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R019.1
+#[tokio::test(flavor = "multi_thread")]
+async fn the_older_transport_is_served_to_known_callers_only() {
+    let desk = DeskService::start().await;
+    let (port, mut server) = listening(&desk, "sse");
+    let started = Instant::now();
+    let known = loop {
+        match open_stream(port, CALLER) {
+            Ok(answer) => break answer,
+            Err(error) => assert!(started.elapsed() < Duration::from_secs(20), "nothing listens: {error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(known.starts_with("HTTP/1.1 200") && known.contains("event: endpoint"), "{known}");
+    let stranger = open_stream(port, "another-token-that-nobody-gave-out-here").unwrap();
+    assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
+    server.kill().await.unwrap();
+}
+
 /// Proves: SDK-CONNECTOR-CONTROL-R019.1, SDK-CENTRALIZED-CAPABILITIES-R014
 #[tokio::test(flavor = "multi_thread")]
 async fn a_known_caller_is_served_and_a_stranger_reaches_nothing() {
     let desk = DeskService::start().await;
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut server = program(&desk);
-    server.args(["-t", "streamable-http", "--auth-type", "static", "--static-tokens-ref", "env://TOKENS"]);
-    server.args(["--token-audience", "ticket-desk", "--port", &port.to_string()]);
-    server.env("TOKENS", format!(r#"{{"{CALLER}": {{"client_id": "ada", "scopes": [], "tenant_id": "desk"}}}}"#));
-    let mut server = server.spawn().unwrap();
+    let (port, mut server) = listening(&desk, "streamable-http");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"desk_get_ticket","arguments":{"id":4},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}}}"#;
     let started = Instant::now();
     let stranger = loop {
