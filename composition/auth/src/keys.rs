@@ -39,14 +39,19 @@ struct State {
 /// Where the key set of an issuer is.
 enum Place {
     Discovered(Arc<IssuerMetadata>),
-    Known { issuer: AuthUrl, keys: AuthUrl },
+    Known(Box<KnownPlace>),
+}
+
+struct KnownPlace {
+    issuer: AuthUrl,
+    keys: AuthUrl,
 }
 
 impl Place {
     fn issuer(&self) -> &AuthUrl {
         match self {
             Self::Discovered(metadata) => metadata.issuer(),
-            Self::Known { issuer, .. } => issuer,
+            Self::Known(known) => &known.issuer,
         }
     }
 }
@@ -80,7 +85,7 @@ impl Inner {
 
     async fn fetch(&self) -> Result<KeySet, AuthRefusal> {
         let (url, authority) = match &self.place {
-            Place::Known { keys, .. } => (keys.clone(), keys.origin()),
+            Place::Known(known) => (known.keys.clone(), known.keys.origin()),
             Place::Discovered(metadata) => {
                 let authority = metadata.issuer().origin();
                 let missing = AuthRefusal::Malformed { authority: authority.clone(), what: "jwks_uri" };
@@ -111,7 +116,7 @@ impl IssuerKeys {
         clock: Arc<dyn Clock>,
         verifier: Arc<dyn JwtVerifier>,
     ) -> Self {
-        Self::over(Place::Known { issuer, keys }, authority, clock, verifier)
+        Self::over(Place::Known(Box::new(KnownPlace { issuer, keys })), authority, clock, verifier)
     }
 
     fn over(place: Place, authority: Authority, clock: Arc<dyn Clock>, verifier: Arc<dyn JwtVerifier>) -> Self {

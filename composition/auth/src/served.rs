@@ -36,12 +36,11 @@ impl TokenAuthorities for ServedAuthorities {
     fn keys(&self, issuer: &AuthUrl, keys: Option<&AuthUrl>) -> Arc<dyn SignedTokens> {
         let authority = Authority::new((self.exchange)(keys.unwrap_or(issuer)));
         let (clock, verifier) = (self.clock.clone(), self.verifier.clone());
-        Arc::new(match keys {
-            Some(keys) => IssuerKeys::at(issuer.clone(), keys.clone(), authority, clock, verifier),
-            None => {
-                let metadata = IssuerMetadata::new(issuer.clone(), authority.clone(), clock.clone());
-                IssuerKeys::new(Arc::new(metadata), authority, clock, verifier)
-            }
+        Arc::new(if let Some(keys) = keys {
+            IssuerKeys::at(issuer.clone(), keys.clone(), authority, clock, verifier)
+        } else {
+            let metadata = IssuerMetadata::new(issuer.clone(), authority.clone(), clock.clone());
+            IssuerKeys::new(Arc::new(metadata), authority, clock, verifier)
         })
     }
 
