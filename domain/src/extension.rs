@@ -122,7 +122,7 @@ mod tests {
             let mut registry = Registry::new(kind);
             registry.register("own", 1).unwrap();
             let key = format!("scion.{}/own", kind.word());
-            assert_eq!(registry.keys().collect::<Vec<_>>(), [key.clone()]);
+            assert_eq!(registry.keys().collect::<Vec<_>>(), std::slice::from_ref(&key));
             assert_eq!((registry.get("own"), registry.get(&key)), (Some(&1), Some(&1)));
             for other in ["other.sinks/own", "scion/own", "scion.x/own", "/own", ""] {
                 assert_eq!(registry.get(other), None, "{other}");

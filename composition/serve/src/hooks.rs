@@ -61,8 +61,12 @@ impl ToolGroup {
             return Ok((Vec::new(), Vec::new()));
         }
         let (mut tools, mut routers) = (self.tools, self.routers);
-        tools.iter_mut().for_each(|tool| add_tag(&mut tool.spec.meta, &self.tag));
-        routers.iter_mut().for_each(|router| router.tag(&self.tag));
+        for tool in &mut tools {
+            add_tag(&mut tool.spec.meta, &self.tag);
+        }
+        for router in &mut routers {
+            router.tag(&self.tag);
+        }
         Ok((tools, routers))
     }
 }

@@ -47,7 +47,7 @@ impl Operations for Tickets {
             InputField::required("from", kind("string")).argument("from", "from_"),
             InputField::optional("in", kind("string"), Json::Null).argument("in", "in_"),
         ]);
-        let of = |fields| OperationInputs::of(fields);
+        let of = OperationInputs::of;
         [
             operation("listTickets", "Tickets", Some(Verb::Get), of(vec![page])),
             operation(
