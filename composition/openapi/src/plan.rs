@@ -148,15 +148,11 @@ fn written(parameter: &Parameter, value: &Json) -> (Style, bool, bool, Parts) {
 }
 
 fn query_pairs(parameter: &Parameter, value: &Json) -> Vec<(String, String)> {
-    match (parameter.form, value) {
-        (ParameterForm::Styled { style: Style::DeepObject, .. }, Json::Object(_)) => {
-            style::deep(&parameter.name, value)
-        }
-        _ => {
-            let (style, explode, reserved, parts) = written(parameter, value);
-            style::query(&parameter.name, &parts, style, explode, reserved)
-        }
+    if let (ParameterForm::Styled { style: Style::DeepObject, .. }, Json::Object(_)) = (parameter.form, value) {
+        return style::deep(&parameter.name, value);
     }
+    let (style, explode, reserved, parts) = written(parameter, value);
+    style::query(&parameter.name, &parts, style, explode, reserved)
 }
 
 /// Whether a member of an object, which becomes a parameter of its own name, would set another parameter.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use scion_domain::call::{ChannelRefusal, LogLevel, LogLine, ProgressNotice};
 use scion_domain::json::{Json, to_compact};
 use scion_domain::redaction::{MESSAGE_MARKER, is_sensitive_name, redact_log_text, redact_message};
-use scion_domain::tool_context::{CallEventKind, ProgressRules, ProgressStep, ToolContextRefusal};
+use scion_domain::tool_context::{
+    CallEventKind, MAX_PROGRESS_MESSAGE, ProgressRules, ProgressStep, ToolContextRefusal,
+};
 
 use crate::context_call::{CallState, lock};
 
@@ -33,7 +35,7 @@ pub(crate) async fn report(
     rule: impl FnOnce(&mut ProgressRules, Option<&str>) -> Result<ProgressStep, ToolContextRefusal>,
     message: Option<&str>,
 ) -> Result<Delivery, ToolContextRefusal> {
-    let message = message.map(|message| redact_message(message, &[]));
+    let message = message.map(masked);
     if !call.channel.wants_progress() {
         if call.has_ended() {
             return Err(ToolContextRefusal::Cancelled);
@@ -63,6 +65,15 @@ pub(crate) async fn log(call: &CallState, level: LogLevel, data: Json) -> Delive
     deliver(call, call.channel.log(&line)).await
 }
 
+/// The message without secrets. A marker may be longer than what it stands for; that is no fault of whoever kept to the bound.
+fn masked(message: &str) -> String {
+    let masked = redact_message(message, &[]);
+    if message.chars().count() > MAX_PROGRESS_MESSAGE {
+        return masked;
+    }
+    masked.chars().take(MAX_PROGRESS_MESSAGE).collect()
+}
+
 async fn deliver(call: &CallState, sent: impl Future<Output = Result<(), ChannelRefusal>>) -> Delivery {
     if !call.undeliverable.load(Ordering::Relaxed) {
         match tokio::time::timeout(DELIVERY, sent).await {
@@ -90,5 +101,21 @@ fn redacted(data: Json) -> Json {
                 .collect(),
         ),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_makes_no_message_too_long_and_a_long_one_stays_too_long() {
+        let short = format!("{} password=abcd1234", "x".repeat(MAX_PROGRESS_MESSAGE - 18));
+        let masked_short = masked(&short);
+        assert!(
+            masked_short.chars().count() <= MAX_PROGRESS_MESSAGE && !masked_short.contains("abcd1234"),
+            "{masked_short}"
+        );
+        assert!(masked(&"x".repeat(MAX_PROGRESS_MESSAGE + 1)).chars().count() > MAX_PROGRESS_MESSAGE);
     }
 }
