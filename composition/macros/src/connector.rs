@@ -76,7 +76,7 @@ impl Declared {
         let calls = calls.iter().map(|(key, value)| {
             // The words of authentication and pacing are at hand without an import.
             quote_spanned! { value.span() => .#key({
-                #[allow(unused_imports)]
+                #[allow(unused_imports, clippy::wildcard_imports)]
                 use ::scion::__private::words::*;
                 #value
             }) }

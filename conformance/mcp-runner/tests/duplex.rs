@@ -1,5 +1,7 @@
 //! The test server over a pair of streams, asked by an MCP client of another make: what the runner's scenarios look for is there.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

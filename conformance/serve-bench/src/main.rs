@@ -24,9 +24,8 @@ const MANY: usize = 500;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(_) => return ExitCode::FAILURE,
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
+        return ExitCode::FAILURE;
     };
     let outcome = match words.as_slice() {
         ["serve", make, way, tools] => {
@@ -66,7 +65,7 @@ async fn measure(rounds: u64, span: Duration) -> io::Result<()> {
     let mut figures = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         for (make, kept) in Make::BOTH.into_iter().zip(&mut figures) {
-            kept.push(stdio::Session::start(make, 1).await?.calls(span).await?);
+            kept.push(stdio::Session::start(make, 1)?.calls(span).await?);
         }
     }
     row("stdio, one after the other", figures);
@@ -76,7 +75,7 @@ async fn measure(rounds: u64, span: Duration) -> io::Result<()> {
         ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for _ in 0..rounds.max(5) {
         for (index, make) in Make::BOTH.into_iter().enumerate() {
-            let mut session = stdio::Session::start(make, MANY).await?;
+            let mut session = stdio::Session::start(make, MANY)?;
             start[index].push(session.first_listing().await?);
             list[index].push(session.listing().await?);
             tokio::time::sleep(Duration::from_millis(500)).await;

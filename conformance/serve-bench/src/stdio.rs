@@ -18,7 +18,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) async fn start(make: Make, tools: usize) -> io::Result<Self> {
+    pub(crate) fn start(make: Make, tools: usize) -> io::Result<Self> {
         let started = Instant::now();
         let mut child = make.command("stdio", tools)?.stdin(Stdio::piped()).spawn()?;
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);

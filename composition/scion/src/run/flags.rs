@@ -30,12 +30,12 @@ const fn flag(long: &'static str, variables: &'static [&'static str], value: &'s
     Flag { long, alias: None, short: None, variables, value, help }
 }
 
-const fn short(flag: Flag, short: char) -> Flag {
-    Flag { short: Some(short), ..flag }
+const fn short(flag: &Flag, short: char) -> Flag {
+    Flag { short: Some(short), ..*flag }
 }
 
-const fn alias(flag: Flag, alias: &'static str) -> Flag {
-    Flag { alias: Some(alias), ..flag }
+const fn alias(flag: &Flag, alias: &'static str) -> Flag {
+    Flag { alias: Some(alias), ..*flag }
 }
 
 const SECTIONS: [(&str, &[Flag]); 6] = [
@@ -43,7 +43,7 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
         "Transport",
         &[
             short(
-                flag(
+                &flag(
                     "transport",
                     &["TRANSPORT"],
                     "KIND",
@@ -51,8 +51,8 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
                 ),
                 't',
             ),
-            short(flag("host", &["HOST"], "HOST", "The address to listen on. Default: 127.0.0.1."), 'H'),
-            short(flag("port", &["PORT"], "PORT", "The port to listen on. Default: 8000."), 'p'),
+            short(&flag("host", &["HOST"], "HOST", "The address to listen on. Default: 127.0.0.1."), 'H'),
+            short(&flag("port", &["PORT"], "PORT", "The port to listen on. Default: 8000."), 'p'),
             flag("public-base-url", &["MCP_PUBLIC_BASE_URL"], "URL", "The URL that clients know this server by."),
         ],
     ),
@@ -203,7 +203,7 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
         "Tools",
         &[
             alias(
-                flag(
+                &flag(
                     "tools",
                     &["MCP_ENABLED_TOOLS"],
                     "LIST",
@@ -212,7 +212,7 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
                 "toolsets",
             ),
             alias(
-                flag(
+                &flag(
                     "disabled-tools",
                     &["MCP_DISABLED_TOOLS"],
                     "LIST",

@@ -167,9 +167,9 @@ async fn the_program_explains_itself_and_fails_closed() {
     let desk = DeskService::start().await;
     let run = async |arguments: &[&str], unset: &[&str]| {
         let mut command = program(&desk);
-        unset.iter().for_each(|name| {
+        for name in unset {
             command.env_remove(name);
-        });
+        }
         command.args(arguments).output().await.unwrap()
     };
     let help = run(&["--help"], &[]).await;
