@@ -96,12 +96,12 @@ impl GraphQlClient {
 
     /// What a tool shows of the types a server offers. A failure is a payload of its class and the given id, never its message.
     pub async fn list_types(&self, correlation: &str) -> JsonObject {
-        shown(self.schema(), correlation, SchemaModel::list_types).await
+        Box::pin(shown(self.schema(), correlation, SchemaModel::list_types)).await
     }
 
     /// What a tool shows of one type: fields, arguments, words. A name that is no type is answered with `unknown_type`.
     pub async fn type_details(&self, name: &str, correlation: &str) -> JsonObject {
-        shown(self.schema(), correlation, |schema| schema.type_details(name)).await
+        Box::pin(shown(self.schema(), correlation, |schema| schema.type_details(name))).await
     }
 
     fn costs(&self) -> MutexGuard<'_, Costs> {

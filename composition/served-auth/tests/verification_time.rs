@@ -31,6 +31,7 @@ async fn verification_takes_under_five_milliseconds() {
         }
         took.sort();
         let p99 = took[took.len() * 99 / 100];
+        #[allow(clippy::print_stdout, reason = "the figure is for whoever runs it")]
         println!("verification of an RS256 token: p50 {:?}, p99 {p99:?}", took[took.len() / 2]);
         best = best.min(p99);
     }

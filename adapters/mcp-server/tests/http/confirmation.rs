@@ -86,7 +86,7 @@ impl Stream {
             body.len()
         );
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name, ": ", value, "\r\n"]);
         }
         socket.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
         Self { socket, text: String::new(), seen: 0 }
