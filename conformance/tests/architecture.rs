@@ -41,7 +41,7 @@ fn allowed(from: Layer, to: Layer) -> bool {
         Layer::Domain => false,
         Layer::Ports => to == Layer::Domain,
         Layer::Adapter | Layer::UseCase => matches!(to, Layer::Domain | Layer::Ports),
-        Layer::Kit => matches!(to, Layer::Domain | Layer::Ports | Layer::UseCase | Layer::Adapter),
+        Layer::Kit => to != Layer::Root,
         Layer::Root => to != Layer::Kit,
     }
 }

@@ -118,7 +118,9 @@ impl Handler {
             Ok(Ok(Ok(CallOutcome::Done(answer))))
                 if answer.texts.iter().map(String::len).sum::<usize>() > self.options.max_answer_bytes =>
             {
-                ToolFailure::TooLarge { tool, limit: self.options.max_answer_bytes }
+                let failure = ToolFailure::TooLarge { tool, limit: self.options.max_answer_bytes };
+                // What the call did stays said: its effect is not undone by an answer that is too long.
+                return Ok(ToolResult { meta: answer.meta, ..ToolResult::refused(&failure) }.into());
             }
             Ok(Ok(answer)) => return answer,
             Ok(Err(_)) => ToolFailure::Panicked { tool },

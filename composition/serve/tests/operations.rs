@@ -143,7 +143,7 @@ async fn each_operation_of_two_clients_is_one_tool() {
     assert_eq!(tags("rooms"), r#"{"fastmcp":{"tags":["building","gated","granular","operation"]}}"#);
     let hints = |name: &str| {
         let hints = tool(name).hints;
-        [hints.read_only, hints.destructive, hints.idempotent].map(|hint| hint.unwrap_or_default())
+        [hints.read_only, hints.destructive, hints.idempotent].map(Option::unwrap_or_default)
     };
     assert_eq!(hints("desk_list_tickets"), [true, false, true]);
     assert_eq!(hints("desk_create_ticket"), [false, false, false]);
