@@ -118,8 +118,8 @@ fn nothing_but_the_dialer_reaches_for_a_socket() {
     }
 }
 
-/// What speaks no HTTP and goes to one address that the operator set: the engine's UNIX socket, or its literal loopback address.
-const ELSEWHERE: &[&str] = &["adapters/engine/src/client.rs"];
+/// What goes to one address that the operator set and speaks no HTTP (the engine's socket), and what listens instead of dialling.
+const ELSEWHERE: &[&str] = &["adapters/engine/src/client.rs", "composition/scion/src/run/network.rs"];
 
 #[test]
 fn a_call_is_found_however_it_is_written() {
