@@ -81,7 +81,8 @@ pub use run::{run_stdio, run_stdio_as};
 /// Declares a connector: a function `connector()` with its [`ConnectorDeclaration`], and a `main` that serves it.
 ///
 /// ```
-/// # struct GitHub { client: scion::http::GovernedClient }
+/// # mod server {
+/// # pub struct GitHub { client: scion::http::GovernedClient }
 /// # impl scion::Api for GitHub {
 /// #     fn new(client: scion::http::GovernedClient) -> Self { Self { client } }
 /// # }
@@ -93,7 +94,6 @@ pub use run::{run_stdio, run_stdio_as};
 /// #         Ok(self.client.get("/user/repos").json().await?)
 /// #     }
 /// # }
-/// # mod server { use super::GitHub;
 /// scion::connector! {
 ///     name: "github-mcp",                        // the one declared name; the version is the package's
 ///     api: GitHub,                               // with #[scion::operations] and `impl scion::Api`
