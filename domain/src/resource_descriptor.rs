@@ -1,5 +1,5 @@
 //! The descriptor of anything a connector serves as a resource (SDK-CONNECTOR-CONTROL-R074.1). The richer wire form of data
-//! resources, with their mapping states, is [`Descriptor`](crate::declaration::descriptor::Descriptor).
+//! resources, with their mapping states, is [`Descriptor`].
 
 use crate::credential::{RuntimeRef, SecretRef};
 use crate::declaration::descriptor::{Descriptor, DescriptorRefusal};
