@@ -1,5 +1,6 @@
 //! Small batches and packs.
 
+pub mod clock;
 pub mod keys;
 
 use std::sync::Arc;

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::id::TenantId;
+use crate::json::Json;
 use crate::refusals;
+use crate::served_security::VerifiedToken;
+use crate::surface::CallerIdentity;
 
 refusals! {
     /// Why nothing is resolved.
@@ -35,7 +38,25 @@ pub struct EntitlementActor {
     pub capabilities: BTreeSet<String>,
 }
 
+/// The claims that hold capabilities: a list of texts, or one text.
+const CAPABILITY_CLAIMS: [&str; 2] = ["roles", "groups"];
+
 impl EntitlementActor {
+    /// The caller of a served operation: the tenant its listener made sure of, and the roles and groups of its verified token.
+    /// Claims of other types give nothing; scopes are no capabilities.
+    pub fn of(caller: &CallerIdentity, token: &VerifiedToken) -> Self {
+        let mut capabilities = BTreeSet::new();
+        for claim in CAPABILITY_CLAIMS {
+            match token.claims.get(claim) {
+                Some(Json::String(one)) => capabilities.extend([one.clone()]),
+                Some(Json::Array(many)) => capabilities.extend(many.iter().filter_map(Json::as_str).map(str::to_owned)),
+                _ => {}
+            }
+        }
+        capabilities.remove("");
+        Self { authenticated: true, tenant: Some(caller.tenant.clone()), capabilities }
+    }
+
     fn check(&self) -> Result<(), EntitlementRefusal> {
         match (self.authenticated, &self.tenant) {
             (false, _) => Err(EntitlementRefusal::Unauthenticated),
@@ -134,6 +155,29 @@ mod tests {
             tenant: Some(TenantId::parse("acme").unwrap()),
             capabilities: capabilities.iter().map(|word| (*word).to_owned()).collect(),
         }
+    }
+
+    fn caller(claims: &str) -> EntitlementActor {
+        let identity = CallerIdentity::new(TenantId::parse("acme").unwrap(), "ada", "assistant").unwrap();
+        let claims = crate::json::parse(claims).unwrap().as_object().unwrap().clone();
+        EntitlementActor::of(&identity, &VerifiedToken::from_claims(claims))
+    }
+
+    /// Proves: SDK-CONNECTOR-CONTROL-R025
+    #[test]
+    fn a_served_caller_brings_the_roles_and_groups_of_its_token() {
+        assert_eq!(caller(r#"{"roles":["realm:sales"],"groups":["family"]}"#), actor(&["realm:sales", "family"]));
+        assert_eq!(caller(r#"{"roles":"realm:*"}"#), actor(&["realm:*"]));
+        for nothing in ["{}", r#"{"roles":7,"groups":{"admin":1}}"#, r#"{"roles":["",["admin"]],"groups":""}"#] {
+            assert_eq!(caller(nothing), actor(&[]), "{nothing}");
+        }
+        let scopes = caller(r#"{"scope":"admin","scp":["system"],"tenant":"other"}"#);
+        assert_eq!(scopes, actor(&[]), "neither scopes nor a tenant of the claims count");
+        let all = catalogue();
+        let names: Vec<_> =
+            entitled(&caller(r#"{"roles":["host:web-1"]}"#), || &all).unwrap().iter().map(|e| e.name.clone()).collect();
+        assert_eq!(names, ["web-1"]);
+        assert!(entitled(&caller("{}"), || &all).unwrap().is_empty());
     }
 
     fn catalogue() -> Vec<CatalogueEntry> {

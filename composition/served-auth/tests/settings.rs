@@ -162,7 +162,10 @@ async fn a_remote_server_is_discovered_and_named() {
     assert_eq!(idp.count("/.well-known/openid-configuration"), 1);
 }
 
-/// A revoked token is refused when the kept answer is 10 s old.
+/// The settings lead to the introspection of the issuer: one question about a token that nobody knows, however often it comes, and
+/// a silent issuer is no answer. What becomes of good and of revoked tokens is in `introspection.rs`.
+///
+/// Proves: SDK-CONNECTOR-CONTROL-R014.18
 #[tokio::test]
 async fn opaque_tokens_are_asked_about() {
     let idp = Idp::start(Jwt::new()).await;

@@ -2,6 +2,8 @@
 //!
 //! `serve-bench [ROUNDS [SECONDS]]`: the two servers take turns for so many rounds of so many seconds; medians are printed as table
 //! rows.
+//!
+//! `serve-bench verify`: how long a listener takes to verify an RS256 token.
 
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 
@@ -10,6 +12,7 @@ mod load;
 mod ours;
 mod server;
 mod stdio;
+mod verify;
 
 use std::io;
 use std::process::ExitCode;
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
             runtime.shutdown_background();
             served
         }
+        ["verify"] => runtime.block_on(verify::measure()),
         rest => {
             let number =
                 |index: usize, default: u64| rest.get(index).and_then(|text| text.parse().ok()).unwrap_or(default);

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test helper that panics fails its test")]
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use scion_auth::OutboundAuth;
+pub(crate) use scion_conformance::fixtures::clock::MovedClock;
 use scion_domain::auth::{AuthDeclaration, AuthMaterial, AuthRefusal};
 use scion_domain::credential::{CredentialRefusal, CredentialRequest};
 use scion_domain::egress::EgressPolicy;
@@ -17,36 +17,8 @@ use scion_domain::id::ConnectorName;
 use scion_domain::secret::Secret;
 use scion_http::Dialer;
 use scion_jwt::Jwt;
-use scion_local::{SystemClock, SystemEntropy};
-use scion_ports::{AuthFactory, Clock, CredentialProvider, HttpDialer, HttpExchange, RequestAuth};
-
-/// The time of the machine, moved by the test.
-#[derive(Debug, Default)]
-pub(crate) struct MovedClock {
-    moved: AtomicI64,
-    system: SystemClock,
-}
-
-impl MovedClock {
-    pub(crate) fn forward(&self, seconds: i64) {
-        self.moved.fetch_add(seconds * 1000, Ordering::SeqCst);
-    }
-}
-
-#[async_trait]
-impl Clock for MovedClock {
-    fn unix_millis(&self) -> i64 {
-        self.system.unix_millis() + self.moved.load(Ordering::SeqCst)
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.system.monotonic()
-    }
-
-    async fn sleep(&self, duration: Duration) {
-        self.system.sleep(duration).await;
-    }
-}
+use scion_local::SystemEntropy;
+use scion_ports::{AuthFactory, CredentialProvider, HttpDialer, HttpExchange, RequestAuth};
 
 /// Secrets by reference.
 #[derive(Debug, Default)]

@@ -5,10 +5,8 @@
 pub(crate) mod served;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
-use async_trait::async_trait;
+pub(crate) use scion_conformance::fixtures::clock::MovedClock;
 use scion_domain::auth::{ClaimRules, JwtAlgorithm};
 use scion_domain::egress::EgressPolicy;
 use scion_domain::http::HttpProfile;
@@ -16,39 +14,7 @@ use scion_domain::json::{Json, JsonObject, parse};
 use scion_domain::secret::Secret;
 use scion_http::Dialer;
 use scion_jwt::Jwt;
-use scion_local::SystemClock;
-use scion_ports::{Clock, HttpDialer as _, HttpExchange, JwtSigner as _};
-
-#[derive(Debug, Default)]
-pub(crate) struct MovedClock {
-    moved: AtomicI64,
-    system: SystemClock,
-}
-
-impl MovedClock {
-    pub(crate) fn forward(&self, seconds: i64) {
-        self.moved.fetch_add(seconds * 1000, Ordering::SeqCst);
-    }
-
-    pub(crate) fn now(&self) -> i64 {
-        self.unix_millis() / 1000
-    }
-}
-
-#[async_trait]
-impl Clock for MovedClock {
-    fn unix_millis(&self) -> i64 {
-        self.system.unix_millis() + self.moved.load(Ordering::SeqCst)
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.system.monotonic()
-    }
-
-    async fn sleep(&self, duration: Duration) {
-        self.system.sleep(duration).await;
-    }
-}
+use scion_ports::{HttpDialer as _, HttpExchange, JwtSigner as _};
 
 /// The governed client, which may dial this machine alone.
 pub(crate) async fn exchange() -> Arc<dyn HttpExchange> {

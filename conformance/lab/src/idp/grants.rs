@@ -82,12 +82,12 @@ pub(super) fn token<J: JwtSigner + JwtVerifier>(state: &mut State, received: &Re
     let fields = form(&received.text());
     let Some(client) = client(state, received, &fields, jwt) else { return no(401, "invalid_client") };
     match text(&fields, "grant_type") {
-        "client_credentials" => good(state, &client, None, None, jwt),
+        "client_credentials" => good(state, &client, &fields, None, None, jwt),
         "authorization_code" => code(state, &client, &fields, jwt),
         "refresh_token" => refresh(state, &client, &fields, jwt),
         "urn:ietf:params:oauth:grant-type:token-exchange" => {
             let known = state.is_active(text(&fields, "subject_token"));
-            if known { good(state, &client, None, None, jwt) } else { no(400, "invalid_grant") }
+            if known { good(state, &client, &fields, None, None, jwt) } else { no(400, "invalid_grant") }
         }
         _ => no(400, "unsupported_grant_type"),
     }
@@ -96,11 +96,14 @@ pub(super) fn token<J: JwtSigner + JwtVerifier>(state: &mut State, received: &Re
 fn good(
     state: &mut State,
     client: &str,
+    fields: &Fields,
     refresh: Option<String>,
     id_token: Option<String>,
     jwt: &dyn JwtSigner,
 ) -> Answer {
-    let access = tokens::access(state, client, jwt);
+    // RFC 8707, section 2, and RFC 8693, section 2.1.
+    let audience = ["resource", "audience"].map(|name| text(fields, name)).into_iter().find(|named| !named.is_empty());
+    let access = tokens::access(state, client, audience.unwrap_or(tokens::AUDIENCE), jwt);
     let mut body = json!({ "access_token": access, "token_type": "Bearer", "expires_in": state.knobs.access_ttl });
     if let Some(token) = refresh {
         body["refresh_token"] = Value::from(token);
@@ -122,7 +125,7 @@ fn code(state: &mut State, client: &str, fields: &Fields, jwt: &dyn JwtSigner) -
     }
     let refresh = state.new_refresh(client, None);
     let id_token = tokens::id_token(state, client, &code.nonce, jwt);
-    good(state, client, Some(refresh), id_token, jwt)
+    good(state, client, fields, Some(refresh), id_token, jwt)
 }
 
 fn refresh(state: &mut State, client: &str, fields: &Fields, jwt: &dyn JwtSigner) -> Answer {
@@ -140,7 +143,7 @@ fn refresh(state: &mut State, client: &str, fields: &Fields, jwt: &dyn JwtSigner
     }
     found.used = rotate;
     let next = rotate.then(|| state.new_refresh(client, Some(family)));
-    good(state, client, next, None, jwt)
+    good(state, client, fields, next, None, jwt)
 }
 
 /// RFC 7662.
@@ -155,7 +158,16 @@ pub(super) fn introspect(state: &mut State, received: &Received, jwt: &dyn JwtVe
     };
     let other = state.knobs.introspect_other_client;
     let client = if other { "another-client" } else { access.client.as_str() };
-    Answer::json(&json!({ "active": true, "client_id": client, "iss": state.issuer, "exp": access.expires }))
+    let mut answer = json!({
+        "active": true, "client_id": client, "iss": state.issuer, "aud": access.audience, "exp": access.expires
+    });
+    for (name, value) in &access.said {
+        answer[name] = value.clone();
+    }
+    if let Some(members) = answer.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    Answer::json(&answer)
 }
 
 /// RFC 7009.

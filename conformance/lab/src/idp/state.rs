@@ -181,6 +181,9 @@ pub(super) struct Code {
 pub(super) struct Access {
     pub client: String,
     pub expires: u64,
+    pub audience: String,
+    /// What introspection says beyond that, or instead; `null` leaves a member out.
+    pub said: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Debug)]
@@ -239,14 +242,16 @@ impl State {
         format!("{kind}-{}", self.serial)
     }
 
-    pub(super) fn new_access(&mut self, client: &str, ttl: u64) -> String {
+    pub(super) fn new_access(&mut self, client: &str, audience: &str, ttl: u64) -> String {
         let token = self.serial("access");
-        self.keep_access(&token, client, ttl);
+        self.keep_access(&token, client, audience, ttl);
         token
     }
 
-    pub(super) fn keep_access(&mut self, token: &str, client: &str, ttl: u64) {
-        self.access.insert(token.to_owned(), Access { client: client.to_owned(), expires: now() + ttl });
+    pub(super) fn keep_access(&mut self, token: &str, client: &str, audience: &str, ttl: u64) {
+        let (client, audience) = (client.to_owned(), audience.to_owned());
+        let access = Access { client, expires: now() + ttl, audience, said: serde_json::Map::new() };
+        self.access.insert(token.to_owned(), access);
     }
 
     pub(super) fn new_refresh(&mut self, client: &str, family: Option<u64>) -> String {

@@ -47,17 +47,20 @@ fn claims(state: &State, client: &str, audience: &str) -> Value {
     })
 }
 
-/// An access token of a client.
-pub(super) fn access(state: &mut State, client: &str, jwt: &dyn JwtSigner) -> String {
+/// Whom a token is for when nobody says.
+pub(super) const AUDIENCE: &str = "https://api.example";
+
+/// An access token of a client, for an audience.
+pub(super) fn access(state: &mut State, client: &str, audience: &str, jwt: &dyn JwtSigner) -> String {
     let ttl = state.knobs.access_ttl;
     if !state.knobs.access_jwt {
-        return state.new_access(client, ttl);
+        return state.new_access(client, audience, ttl);
     }
-    let mut claims = claims(state, client, "https://api.example");
+    let mut claims = claims(state, client, audience);
     claims["client_id"] = claims["azp"].clone();
     claims["jti"] = json!(state.serial("jti"));
     let token = signed(state, claims, jwt);
-    state.keep_access(&token, client, ttl);
+    state.keep_access(&token, client, audience, ttl);
     token
 }
 
