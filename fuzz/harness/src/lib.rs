@@ -45,6 +45,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "next_page", run: targets::next_page },
     Target { name: "front_matter", run: targets::front_matter },
     Target { name: "prompt_file", run: targets::prompt_file },
+    Target { name: "mcp_frames", run: targets::mcp_frames },
+    Target { name: "engine_value", run: targets::engine_value },
     Target { name: "transport_profiles", run: targets::transport_profiles },
 ];
 

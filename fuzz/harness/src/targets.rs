@@ -4,10 +4,12 @@
 
 mod content;
 mod egress;
+mod engine;
 mod http;
 mod openapi;
 mod outside;
 mod query;
+mod serving;
 mod tokens;
 mod transport;
 
@@ -28,10 +30,12 @@ use scion_domain::time::{Timestamp, Watermark};
 
 pub use content::{front_matter, prompt_file};
 pub use egress::egress;
+pub use engine::engine_value;
 pub use http::{link_header, problem, rate_headers};
 pub use openapi::{curation, next_page, openapi};
 pub use outside::{graphql_response, payment_challenge};
 pub use query::sparql;
+pub use serving::mcp_frames;
 pub use tokens::{authorization, jwks, jwt, token_response};
 pub use transport::transport_profiles;
 
