@@ -155,6 +155,32 @@ async fn a_request_over_its_bound_is_dropped_and_the_next_one_is_served() {
 }
 
 #[tokio::test]
+async fn a_huge_or_deep_request_costs_itself_only() {
+    let mut client = Raw::open(toy(vec![quick()]), ServeOptions::default(), Era::Handshake).await;
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"quick","arguments":{arguments}}}}}"#
+        )
+    };
+    client.send_text(&call(&format!(r#"{{"x":"{}"}}"#, "y".repeat(50 << 20)))).await;
+    client.send_text(&call(&format!("{{\"x\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000)))).await;
+    let answer = client.call(Era::Handshake, 2, "quick", json!({})).await;
+    assert_eq!((answer["id"].as_u64(), text(&answer)), (Some(2), "done"), "{answer}");
+}
+
+/// JSON leaves it open; the last one counts, for the check, for the question to a person and for the call alike.
+#[tokio::test]
+async fn of_a_name_given_twice_the_last_one_counts() {
+    let say = Tool::read("say")
+        .param(scion_serve::Param::text("text", "What to say"))
+        .handle(|_context, args| async move { Ok::<_, ToolRefusal>(Json::from(args.text("text")?)) });
+    let mut client = Raw::open(toy(vec![say]), ServeOptions::default(), Era::Handshake).await;
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"say","arguments":{"text":"first","text":"last"}}}"#;
+    client.send_text(twice).await;
+    assert_eq!(text(&client.receive().await), "last");
+}
+
+#[tokio::test]
 async fn what_is_unknown_is_a_protocol_error_with_its_code() {
     for (era, resource_code) in [(Era::Handshake, -32002), (Era::Enveloped, -32602)] {
         let mut client = Raw::open(toy(vec![quick()]), ServeOptions::default(), era).await;

@@ -287,6 +287,13 @@ async fn a_process_writes_protocol_lines_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn the_tools_are_those_of_the_snapshot() {
+    let surface = git_history(Repository::with_history().history()).build().unwrap();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools.json");
+    scion_conformance::tool_snapshot::check_tool_snapshot(&surface, &file).await;
+}
+
+#[tokio::test]
 async fn the_command_explains_itself_and_its_refusals() {
     let help = process(&["--help"]).output().await.unwrap();
     let text = String::from_utf8(help.stdout).unwrap();
