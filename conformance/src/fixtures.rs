@@ -10,8 +10,8 @@ use scion_domain::id::{
 };
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::model::{
-    EntityRef, IngestMode, PackEntry, PackImport, Provenance, RelationshipRecord, SourceBatch, SourceCheckpoint,
-    SourceRecord, Withdrawal,
+    EntityRef, IngestMode, PackEntry, PackImport, PackServer, Provenance, RelationshipRecord, SourceBatch,
+    SourceCheckpoint, SourceRecord, Withdrawal,
 };
 
 /// Parses a fixture identity.
@@ -167,14 +167,22 @@ pub fn pack_with(connector: &ConnectorName, extra: usize) -> PackImport {
         uri: "connector://resources".into(),
         media_type: "application/json".into(),
         body: declaration(connector).into_bytes(),
+        ..PackEntry::default()
     }];
     entries.extend((0..extra).map(|number| PackEntry {
         kind: "resource".into(),
         uri: format!("ui://desk/{number}"),
         media_type: "text/plain".into(),
         body: b"text".to_vec(),
+        ..PackEntry::default()
     }));
-    PackImport { connector: connector.clone(), entries, expected_revision: None, allow_mass_withdrawal: false }
+    PackImport {
+        connector: connector.clone(),
+        server: PackServer::default(),
+        entries,
+        expected_revision: None,
+        allow_mass_withdrawal: false,
+    }
 }
 
 /// The pack of `desk-mcp`.

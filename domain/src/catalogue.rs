@@ -57,6 +57,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::json::JsonRefusal::CATALOGUE,
         crate::mcp::McpRefusal::CATALOGUE,
         crate::model::BatchRefusal::CATALOGUE,
+        crate::pack::PackRefusal::CATALOGUE,
         crate::paths::LockRefusal::CATALOGUE,
         crate::paths::PathRefusal::CATALOGUE,
         crate::payment::PaymentRefused::CATALOGUE,

@@ -42,6 +42,7 @@ pub mod mcp;
 pub mod model;
 pub mod openapi;
 pub mod outbound;
+pub mod pack;
 pub mod pagination;
 pub mod paths;
 pub mod payment;

@@ -14,7 +14,7 @@ mod repair;
 pub use batch::{BatchRefusal, IngestMode, SourceBatch, Withdrawal};
 pub use checkpoint::{ProgressDocument, SourceCheckpoint, StreamStatus};
 pub use overview::{StreamHold, StreamOverview};
-pub use pack::{PackEntry, PackImport, PackReceipt, PackStatus};
+pub use pack::{PackEntry, PackImport, PackReceipt, PackReference, PackServer, PackStatus};
 pub use receipt::{Disposition, RawAdmission, SourceReceipt, Tombstone};
 pub use record::{EntityRef, Provenance, RelationshipRecord, SourceRecord};
 pub use repair::RepairDecision;

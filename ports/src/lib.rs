@@ -33,6 +33,7 @@ mod interaction;
 mod jwt;
 mod key_value;
 mod mcp_session;
+mod pack_capture;
 mod payments;
 mod record_digests;
 mod repair_proposals;
@@ -72,6 +73,7 @@ pub use interaction::{BrowserLauncher, CallbackListener, CeremonyAuthority, Open
 pub use jwt::{JwtSigner, JwtVerifier, VerifyKey};
 pub use key_value::{KeyValueEntry, KeyValueStore};
 pub use mcp_session::{McpConnector, McpSession};
+pub use pack_capture::{CaptureRefusal, CapturedPack, PackCapture};
 pub use payments::{Payer, PaymentRecorder};
 pub use record_digests::RecordDigests;
 pub use repair_proposals::RepairProposals;

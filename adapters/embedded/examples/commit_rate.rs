@@ -11,7 +11,7 @@ use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256, MappingReference, RecordId, RecordType, StreamName};
 use scion_domain::json::{Json, JsonObject, to_compact};
 use scion_domain::model::{
-    EntityRef, IngestMode, PackEntry, PackImport, Provenance, SourceBatch, SourceCheckpoint, SourceRecord,
+    EntityRef, IngestMode, PackEntry, PackImport, PackServer, Provenance, SourceBatch, SourceCheckpoint, SourceRecord,
 };
 use scion_domain::query::{QueryAnswer, QueryRequest};
 use scion_embedded::{EmbeddedGraph, StoreOptions};
@@ -223,11 +223,13 @@ fn pack() -> PackImport {
     );
     PackImport {
         connector: connector(),
+        server: PackServer::default(),
         entries: vec![PackEntry {
             kind: "resource".to_owned(),
             uri: "connector://resources".to_owned(),
             media_type: "application/json".to_owned(),
             body: declaration.into_bytes(),
+            ..PackEntry::default()
         }],
         expected_revision: None,
         allow_mass_withdrawal: false,

@@ -121,7 +121,13 @@ pub(crate) fn load(connection: &Connection, connector: &ConnectorName) -> Outcom
              AND (uri = 'connector://resources' OR kind = 'ontology')",
         )?
         .query_map([key], |row| {
-            Ok(PackEntry { kind: row.get(0)?, uri: row.get(1)?, media_type: row.get(2)?, body: row.get(3)? })
+            Ok(PackEntry {
+                kind: row.get(0)?,
+                uri: row.get(1)?,
+                media_type: row.get(2)?,
+                body: row.get(3)?,
+                ..PackEntry::default()
+            })
         })?
         .collect::<Result<Vec<_>, _>>()?;
     let declaration = declaration(connector, &entries).map_err(|_| Failure::corrupt())?;

@@ -109,14 +109,16 @@ fn index_titles(
 }
 
 pub(crate) fn status(connection: &Connection, connector: &ConnectorName) -> Outcome<PackStatus> {
-    let head: Option<(u64, [u8; 32])> = connection
+    let head: Option<(u64, [u8; 32], Vec<u8>)> = connection
         .prepare_cached(
-            "SELECT p.revision, p.digest FROM connector c JOIN pack p ON p.connector = c.id WHERE c.name = ?1",
+            "SELECT p.revision, p.digest, e.body FROM connector c JOIN pack p ON p.connector = c.id
+             JOIN pack_entry e ON e.connector = c.id AND e.uri = 'connector://resources' WHERE c.name = ?1",
         )?
-        .query_row([connector.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([connector.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    Ok(PackStatus {
-        accepted_digest: head.map(|(_, digest)| Digest256::from_bytes(digest)),
-        revision: head.map(|(revision, _)| revision),
-    })
+    Ok(head.map_or_else(PackStatus::default, |(revision, accepted, declaration)| PackStatus {
+        accepted_digest: Some(Digest256::from_bytes(accepted)),
+        revision: Some(revision),
+        declaration_digest: Some(digest::sha256(&declaration)),
+    }))
 }

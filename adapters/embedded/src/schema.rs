@@ -9,10 +9,19 @@ use crate::failure::Outcome;
 pub const APPLICATION_ID: i32 = 0x5363_696f;
 
 /// The newest schema this release writes, in SQLite's `user_version`.
-pub const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 2;
 
 /// Each step leads from its index to the next version.
-const MIGRATIONS: [&str; 1] = [include_str!("schema_v1.sql")];
+const MIGRATIONS: [&[&str]; 2] = [
+    &[include_str!("schema_v1.sql")],
+    &[
+        include_str!("schema_v2/packs.sql"),
+        include_str!("schema_v2/work.sql"),
+        include_str!("schema_v2/messages.sql"),
+        include_str!("schema_v2/ledger.sql"),
+        include_str!("schema_v2/blobs.sql"),
+    ],
+];
 
 /// Brings an empty or older file up to date, each step in a transaction of its own.
 pub(crate) fn migrate(connection: &mut Connection) -> Outcome<()> {
@@ -25,7 +34,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> Outcome<()> {
         // Another process may have taken the step while this one waited for the lock.
         if inspect(&transaction)?.0 == version {
             let step = usize::try_from(version).ok().and_then(|index| MIGRATIONS.get(index));
-            transaction.execute_batch(step.ok_or(StoreRefusal::Corrupt)?)?;
+            for part in *step.ok_or(StoreRefusal::Corrupt)? {
+                transaction.execute_batch(part)?;
+            }
             if fresh {
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             }

@@ -9,7 +9,7 @@ use scion_domain::cursor::OffsetCursor;
 use scion_domain::declaration::ConnectorDeclaration;
 use scion_domain::ingest::{ChangeSet, Entity};
 use scion_domain::json::{Json, parse};
-use scion_domain::model::{IngestMode, PackImport};
+use scion_domain::model::{IngestMode, PackImport, PackServer};
 use scion_domain::query::{QueryAnswer, QueryRequest, Term};
 use scion_embedded::EmbeddedGraph;
 use scion_ports::{Clock, GraphQuery, Sink, async_trait};
@@ -62,6 +62,7 @@ fn binding() -> IngestBinding {
 async fn import(graph: &EmbeddedGraph, declaration: &ConnectorDeclaration) {
     let pack = PackImport {
         connector: declaration.connector.clone(),
+        server: PackServer::default(),
         entries: vec![declaration.pack_entry()],
         expected_revision: graph.pack_status(&declaration.connector).await.unwrap().revision,
         allow_mass_withdrawal: false,

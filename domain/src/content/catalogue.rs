@@ -265,6 +265,7 @@ impl ContentCatalogue {
                 uri: item.description.uri.clone(),
                 media_type: item.description.media_type.clone().unwrap_or_default(),
                 body: item.body.to_vec(),
+                ..PackEntry::default()
             })
         };
         self.items().filter_map(entry).collect()

@@ -77,6 +77,7 @@ impl ConnectorDeclaration {
             uri: DECLARATION_URI.to_owned(),
             media_type: DECLARATION_MEDIA_TYPE.to_owned(),
             body: self.to_text().into_bytes(),
+            ..PackEntry::default()
         }
     }
 }

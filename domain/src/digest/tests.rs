@@ -8,7 +8,8 @@ use crate::canonical::tests::{any_json, any_number};
 use crate::id::{ConnectorName, MappingReference, RecordId, RelationReference, StreamName};
 use crate::json::{Json, JsonNumber, JsonObject, parse};
 use crate::model::{
-    IngestMode, PackEntry, PackImport, Provenance, RelationshipRecord, SourceBatch, SourceRecord, Withdrawal,
+    IngestMode, PackEntry, PackImport, PackServer, Provenance, RelationshipRecord, SourceBatch, SourceRecord,
+    Withdrawal,
 };
 use crate::test_vectors::{load, section, text};
 
@@ -337,6 +338,7 @@ fn a_change_set_with_a_missing_or_unknown_member_is_refused() {
 fn pack_of(entries: &[(&str, &str)]) -> PackImport {
     PackImport {
         connector: ConnectorName::parse("c").unwrap(),
+        server: PackServer::default(),
         entries: entries
             .iter()
             .map(|(uri, body)| PackEntry {
@@ -344,6 +346,7 @@ fn pack_of(entries: &[(&str, &str)]) -> PackImport {
                 uri: (*uri).into(),
                 media_type: "text/plain".into(),
                 body: body.as_bytes().to_vec(),
+                ..PackEntry::default()
             })
             .collect(),
         expected_revision: None,

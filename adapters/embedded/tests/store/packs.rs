@@ -16,6 +16,7 @@ fn tools(count: usize, expected: Option<u64>) -> PackImport {
         uri: format!("tool://desk/{n}"),
         media_type: "application/json".to_owned(),
         body: b"{}".to_vec(),
+        ..PackEntry::default()
     }));
     import
 }
@@ -37,7 +38,14 @@ async fn importing_is_idempotent_and_guarded_by_the_revision() {
     let second = desk.graph.import_pack(&tools(2, Some(1))).await.unwrap();
     assert_eq!(second.revision, 2);
     let status = desk.graph.pack_status(&connector()).await.unwrap();
-    assert_eq!(status, PackStatus { accepted_digest: Some(second.pack_digest), revision: Some(2) });
+    assert_eq!(
+        status,
+        PackStatus {
+            accepted_digest: Some(second.pack_digest),
+            revision: Some(2),
+            declaration_digest: Some(scion_domain::digest::sha256(DECLARATION.as_bytes())),
+        }
+    );
 }
 
 /// Proves: SDK-SOURCE-INGEST-R004.27

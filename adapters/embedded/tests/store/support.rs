@@ -8,8 +8,8 @@ use scion_domain::id::{
 };
 use scion_domain::json::{Json, JsonObject, parse};
 use scion_domain::model::{
-    EntityRef, IngestMode, PackEntry, PackImport, Provenance, RelationshipRecord, SourceBatch, SourceCheckpoint,
-    SourceReceipt, SourceRecord, Withdrawal,
+    EntityRef, IngestMode, PackEntry, PackImport, PackServer, Provenance, RelationshipRecord, SourceBatch,
+    SourceCheckpoint, SourceReceipt, SourceRecord, Withdrawal,
 };
 use scion_domain::query::{QueryAnswer, QueryRequest, Term};
 use scion_embedded::EmbeddedGraph;
@@ -81,9 +81,11 @@ pub(crate) fn pack(declaration: &str) -> PackImport {
         uri: uri.to_owned(),
         media_type: media_type.to_owned(),
         body: body.as_bytes().to_vec(),
+        ..PackEntry::default()
     };
     PackImport {
         connector: connector(),
+        server: PackServer::default(),
         entries: vec![
             entry("resource", "connector://resources", "application/json", declaration),
             entry("ontology", "ontology://desk", "text/turtle", ONTOLOGY),

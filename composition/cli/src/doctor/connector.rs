@@ -9,7 +9,7 @@ use scion_domain::credential::{CredentialRequest, SecretRef};
 use scion_domain::declaration::{ConnectorDeclaration, DECLARATION_MEDIA_TYPE, DECLARATION_URI, selection};
 use scion_domain::digest;
 use scion_domain::mcp::{McpRefusal, ResourceBody};
-use scion_domain::model::{PackEntry, PackImport};
+use scion_domain::model::{PackEntry, PackImport, PackServer};
 use scion_domain::sink::SinkRefusal;
 use scion_domain::sync::SyncRefusal;
 
@@ -127,11 +127,13 @@ async fn contract(
     let subject = format!("{} contract", config.connector);
     let import = PackImport {
         connector: config.connector.clone(),
+        server: PackServer::default(),
         entries: vec![PackEntry {
             kind: "resource".to_owned(),
             uri: DECLARATION_URI.to_owned(),
             media_type: body.media_type.unwrap_or_else(|| DECLARATION_MEDIA_TYPE.to_owned()),
             body: body.bytes,
+            ..PackEntry::default()
         }],
         expected_revision: None,
         allow_mass_withdrawal: false,

@@ -8,7 +8,7 @@ use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256, MappingReference, RecordType, StreamName};
 use scion_domain::ingest::IngestRefusal;
 use scion_domain::json::{Json, JsonObject, to_compact};
-use scion_domain::model::{PackImport, SourceCheckpoint};
+use scion_domain::model::{PackImport, PackServer, SourceCheckpoint};
 use scion_domain::privacy::PersistencePrivacyGuard;
 
 use super::NestedMapping;
@@ -98,6 +98,7 @@ impl IngestBinding {
         let mut binding = Self::for_connector(declaration.connector.clone(), stream);
         let pack = PackImport {
             connector: declaration.connector.clone(),
+            server: PackServer::default(),
             entries: vec![declaration.pack_entry()],
             expected_revision: None,
             allow_mass_withdrawal: false,

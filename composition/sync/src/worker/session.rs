@@ -8,7 +8,7 @@ use scion_domain::declaration::{ConnectorDeclaration, DECLARATION_URI, SyncPrese
 use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::mcp::{McpRefusal, ResourceBody};
-use scion_domain::model::{PackEntry, PackImport, PackReceipt};
+use scion_domain::model::{PackEntry, PackImport, PackReceipt, PackServer};
 use scion_domain::sink::{SinkRefusal, StoreRefusal};
 use scion_domain::sync::SyncRefusal;
 use scion_ports::{Clock, McpSession, Sink, async_trait};
@@ -95,6 +95,7 @@ impl OpenSession {
         let status = bounded(clock, sink.pack_status(&self.connector)).await?;
         let import = PackImport {
             connector: self.connector.clone(),
+            server: PackServer::default(),
             entries: vec![self.declared()?.1.clone()],
             expected_revision: status.revision,
             allow_mass_withdrawal,
@@ -133,6 +134,7 @@ impl SessionBinding {
         let body = read_declaration(&self.tools, &*self.clock).await?;
         let live = digest::pack(&PackImport {
             connector: self.connector.clone(),
+            server: PackServer::default(),
             entries: vec![entry(body)],
             expected_revision: None,
             allow_mass_withdrawal: false,
@@ -170,6 +172,7 @@ fn entry(body: ResourceBody) -> PackEntry {
         uri: DECLARATION_URI.to_owned(),
         media_type: body.media_type.unwrap_or_else(|| "application/json".to_owned()),
         body: body.bytes,
+        ..PackEntry::default()
     }
 }
 

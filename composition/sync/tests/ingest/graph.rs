@@ -47,7 +47,7 @@ impl Graph {
     }
 
     pub(crate) fn accept(&self, connector: &ConnectorName, digest: Digest256, revision: u64) {
-        let status = PackStatus { accepted_digest: Some(digest), revision: Some(revision) };
+        let status = PackStatus { accepted_digest: Some(digest), revision: Some(revision), declaration_digest: None };
         self.write(|state| state.packs.insert(connector.clone(), status));
     }
 

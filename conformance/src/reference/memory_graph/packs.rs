@@ -13,6 +13,7 @@ pub(super) fn status(state: &State, connector: &ConnectorName) -> PackStatus {
     state.packs.get(connector).map_or_else(PackStatus::default, |pack| PackStatus {
         accepted_digest: Some(pack.digest),
         revision: Some(pack.revision),
+        declaration_digest: Some(pack.declaration),
     })
 }
 
@@ -23,6 +24,7 @@ pub(super) fn import(state: &mut State, import: &PackImport) -> Result<PackRecei
     }
     let declaration = import.entries.iter().find(|entry| entry.uri == "connector://resources");
     let declaration = declaration.ok_or(SinkRefusal::PackInvalid { what: "it has no connector://resources" })?;
+    let declaration_digest = scion_domain::digest::sha256(&declaration.body);
     let declaration = json::parse_with(&declaration.body, json::JsonLimits::DEFAULT)
         .map_err(|_| SinkRefusal::PackInvalid { what: "connector://resources is not JSON" })?;
     if declaration.get("connector").and_then(Json::as_str) != Some(import.connector.as_str()) {
@@ -45,6 +47,7 @@ pub(super) fn import(state: &mut State, import: &PackImport) -> Result<PackRecei
     }
     let accepted = Accepted {
         digest,
+        declaration: declaration_digest,
         revision: revision + 1,
         uris,
         record_types: record_types(&declaration),

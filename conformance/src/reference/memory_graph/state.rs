@@ -41,6 +41,7 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Accepted {
     pub(super) digest: Digest256,
+    pub(super) declaration: Digest256,
     pub(super) revision: u64,
     pub(super) uris: BTreeSet<String>,
     pub(super) record_types: BTreeSet<String>,

@@ -52,7 +52,7 @@ pub struct StoredStream {
 
 #[derive(Default)]
 struct State {
-    packs: BTreeMap<ConnectorName, (Digest256, u64, ConnectorDeclaration)>,
+    packs: BTreeMap<ConnectorName, (Digest256, u64, Digest256, ConnectorDeclaration)>,
     streams: BTreeMap<(ConnectorName, StreamName), StoredStream>,
     batches: Vec<SourceBatch>,
     version: u64,
@@ -208,7 +208,7 @@ impl State {
 
     fn admit(&self, batch: &SourceBatch) -> Result<(Digest256, u64), SinkRefusal> {
         let pack = self.packs.get(&batch.connector);
-        let declared = |name: &str| pack.is_some_and(|(_, _, pack)| pack.schema_mappings.contains_key(name));
+        let declared = |name: &str| pack.is_some_and(|(_, _, _, pack)| pack.schema_mappings.contains_key(name));
         for record in &batch.records {
             if !record.mapping_reference.record_type(&batch.connector).is_some_and(declared) {
                 return Err(SinkRefusal::UnknownMapping { reference: record.mapping_reference.to_string() });
@@ -216,7 +216,7 @@ impl State {
         }
         for edge in &batch.relationships {
             let known = edge.relation_reference.parts(&batch.connector).is_some_and(|(record_type, name)| {
-                pack.is_some_and(|(_, _, pack)| {
+                pack.is_some_and(|(_, _, _, pack)| {
                     pack.sources.iter().any(|source| {
                         source.record_type == record_type && source.edges.iter().any(|edge| edge.relationship == name)
                     }) || pack.resources.iter().any(|resource| {
@@ -257,14 +257,18 @@ impl Sink for MemorySink {
             return Ok(PackReceipt { pack_digest, revision, unchanged: true });
         }
         let revision = known.map_or(1, |(_, revision)| revision + 1);
-        state.packs.insert(import.connector.clone(), (pack_digest, revision, declaration));
+        state.packs.insert(import.connector.clone(), (pack_digest, revision, digest::sha256(&entry.body), declaration));
         Ok(PackReceipt { pack_digest, revision, unchanged: false })
     }
 
     async fn pack_status(&self, connector: &ConnectorName) -> Result<PackStatus, SinkRefusal> {
         let state = self.state.lock().unwrap();
         let known = state.packs.get(connector);
-        Ok(PackStatus { accepted_digest: known.map(|pack| pack.0), revision: known.map(|pack| pack.1) })
+        Ok(PackStatus {
+            accepted_digest: known.map(|pack| pack.0),
+            revision: known.map(|pack| pack.1),
+            declaration_digest: known.map(|pack| pack.2),
+        })
     }
 
     async fn commit(&self, batch: &SourceBatch) -> Result<SourceReceipt, SinkRefusal> {

@@ -1,0 +1,1 @@
+-- Changes on their way back to a source, and what came of them.

@@ -1,0 +1,1 @@
+-- Streams of messages and the offsets of their groups.

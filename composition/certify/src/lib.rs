@@ -1,0 +1,1 @@
+//! Use case: compare a live server with its own declaration.

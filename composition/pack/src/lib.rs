@@ -1,0 +1,1 @@
+//! Use case: capture what a server publishes as a content pack.

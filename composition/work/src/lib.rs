@@ -1,0 +1,1 @@
+//! Use case: claim queued work, do it, and settle it.
