@@ -77,6 +77,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::surface::ConnectorRefusal::CATALOGUE,
         crate::surface::StartRefusal::CATALOGUE,
         crate::surface::TransportRefusal::CATALOGUE,
+        crate::served_route::RouteRefusal::CATALOGUE,
         crate::content::ContentRefusal::CATALOGUE,
         crate::seed_graph::SeedRefusal::CATALOGUE,
         crate::tool_surface::ToolSurfaceRefusal::CATALOGUE,

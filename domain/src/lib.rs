@@ -57,6 +57,7 @@ pub mod resource_descriptor;
 pub mod retry;
 pub mod secret;
 pub mod seed_graph;
+pub mod served_route;
 pub mod served_security;
 pub mod settings;
 pub mod sink;

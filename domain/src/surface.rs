@@ -239,9 +239,9 @@ refusals! {
         /// Groups of tools are declared, and plain tools beside them.
         RegistryAndTools => "tool_registry_conflict", CallerMistake, Never,
             "the connector declares groups of tools and plain tools beside them", "put each tool into a group, or add it with inline_tool";
-        /// A route that cannot be served.
-        Route { path: String, what: &'static str } => "connector_route_invalid", CallerMistake, Never,
-            "the route {path} cannot be served: {what}", "declare one route for each path and method, not at /health or /ready";
+        /// A declared route cannot be served. `code` is the code of the refusal behind it.
+        Route { code: &'static str, refusal: crate::served_route::RouteRefusal } => "connector_route_invalid", CallerMistake, Never,
+            "{refusal} [{code}]", "give each route a path of its own";
         /// Two resources share a URI.
         DuplicateResource { uri: String } => "resource_duplicate", CallerMistake, Never,
             "two resources are served at {uri}", "change one";
@@ -302,9 +302,9 @@ refusals! {
         /// Standard output cannot be set aside for the protocol.
         Stdio { what: &'static str } => "serve_stdio_unusable", Unavailable, Never,
             "cannot serve on standard input and output: {what}", "start the server with both connected to the client";
-        /// A route of the connector is not from the root, is one of the server's own, or is there twice.
-        Route { path: String } => "serve_route_invalid", CallerMistake, Never,
-            "the route {path} is not from the root, belongs to the server, or is declared twice", "give each route a path of its own";
+        /// A route beside the protocol cannot be served. `code` is the code of the refusal behind it.
+        Route { code: &'static str, refusal: crate::served_route::RouteRefusal } => "serve_route_invalid", CallerMistake, Never,
+            "{refusal} [{code}]", "give each route a path of its own";
         /// The certificate or the key of the listener cannot be used.
         Tls { what: &'static str } => "serve_tls_unusable", CallerMistake, Never,
             "the listener cannot speak TLS: {what}", "give a PEM certificate chain and its PKCS #8, PKCS #1 or SEC 1 key";

@@ -9,7 +9,7 @@ use scion_domain::mcp::{
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 
-use crate::{CallChannel, ChangeFeed};
+use crate::{CallChannel, ChangeFeed, ReadinessProbe, ServedRoute};
 
 /// What a transport serves: tools, resources and prompts, as one connector declares them.
 ///
@@ -67,6 +67,16 @@ pub trait ToolSurface: Send + Sync {
     /// Values an argument of a prompt or template may have. A surface that completes nothing knows none.
     async fn complete(&self, _scope: &CallScope, _request: CompletionRequest) -> Result<Completion, SurfaceRefusal> {
         Ok(Completion::default())
+    }
+
+    /// What a listener serves beside the protocol (SDK-CONNECTOR-CONTROL-R019.2); other transports have no routes. Constant.
+    fn routes(&self) -> &[ServedRoute] {
+        &[]
+    }
+
+    /// How a listener answers `/ready`; `None` where nothing is declared. Constant.
+    fn readiness(&self) -> Option<Arc<dyn ReadinessProbe>> {
+        None
     }
 
     /// Follows the changes of this surface.

@@ -21,10 +21,12 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use scion_domain::listener::ListenerBoundary;
 use scion_domain::rate_bucket::RateLimit;
+use scion_domain::refusal::Refusal as _;
+use scion_domain::served_route::{METRICS, check_routes};
 use scion_domain::served_security::{ServedSecurityOverride, ServedSecurityProfile};
 use scion_domain::surface::TransportRefusal;
 use scion_domain::tool_surface::ListingPolicy;
-use scion_ports::{TokenVerifier, ToolSurface};
+use scion_ports::{ReadinessProbe, RouteHandler, ServedRoute, TokenVerifier, ToolSurface};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -32,8 +34,6 @@ use crate::ServeOptions;
 use crate::handler::Handler;
 
 pub(crate) use admission::Caller;
-pub use ready::{Readiness, ReadinessProbe};
-pub use router::{HttpAnswer, HttpRoute, RouteHandler};
 pub use tls::tls_config;
 
 /// How callers are known. There is no default: a listener has one or the other (SDK-CONNECTOR-CONTROL-R014.18).
@@ -60,9 +60,11 @@ pub struct HttpServeOptions {
     pub security: Security,
     /// The bounds of calls. `max_request_bytes` is the boundary's here.
     pub serve: ServeOptions,
-    /// The connector's own routes.
-    pub routes: Vec<HttpRoute>,
-    /// Answers `/ready`; without one there is no such route.
+    /// Routes beside those that the surface declares.
+    pub routes: Vec<ServedRoute>,
+    /// Answers `/metrics`, to callers; without one there is no such route.
+    pub metrics: Option<Arc<dyn RouteHandler>>,
+    /// Answers `/ready` in place of the surface's own probe; without either there is no such route.
     pub readiness: Option<Arc<dyn ReadinessProbe>>,
     /// What may be listed at all.
     pub policy: ListingPolicy,
@@ -78,13 +80,15 @@ pub struct HttpServeOptions {
 }
 
 impl HttpServeOptions {
-    /// Options with the bounds of [`ServeOptions::default`] and nothing beside the protocol and `/health`.
+    /// Options with the bounds of [`ServeOptions::default`] and nothing beside the protocol, `/health` and what the surface
+    /// declares.
     pub fn new(boundary: ListenerBoundary, security: Security) -> Self {
         Self {
             boundary,
             security,
             serve: ServeOptions::default(),
             routes: Vec::new(),
+            metrics: None,
             readiness: None,
             policy: ListingPolicy::everything(),
             tls: None,
@@ -108,7 +112,7 @@ pub(crate) struct Shared {
 
 /// Serves a surface on a bound listener until `options.shutdown` is cancelled; then requests under way get the boundary's time to end.
 ///
-/// A route of the connector at a reserved path or twice at one path is [`TransportRefusal::Route`].
+/// A route at a reserved path or twice at one path is [`TransportRefusal::Route`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -132,7 +136,11 @@ pub async fn serve_http(
     surface: Arc<dyn ToolSurface>,
     mut options: HttpServeOptions,
 ) -> Result<(), TransportRefusal> {
-    router::check(&options.routes)?;
+    options.routes.splice(..0, surface.routes().iter().cloned());
+    check_routes(options.routes.iter().map(ServedRoute::place), options.metrics.is_some())
+        .map_err(|refusal| TransportRefusal::Route { code: refusal.code(), refusal })?;
+    options.routes.extend(options.metrics.take().map(|metrics| ServedRoute::by(METRICS, [http::Method::GET], metrics)));
+    options.readiness = options.readiness.take().or_else(|| surface.readiness());
     let port = listener.local_addr().map_err(|_| TransportRefusal::Broken)?.port();
     options.boundary = options.boundary.clone().bound_to(port);
     if let Security::Open(reason) = &options.security {

@@ -28,9 +28,7 @@ use scion_ports::ToolSurface;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use config::ServeOptions;
-pub use http::{
-    HttpAnswer, HttpRoute, HttpServeOptions, Readiness, ReadinessProbe, RouteHandler, Security, serve_http, tls_config,
-};
+pub use http::{HttpServeOptions, Security, serve_http, tls_config};
 
 /// Serves one client on standard input and output until it closes its side.
 ///

@@ -74,7 +74,7 @@ pub use scion_telemetry as telemetry;
 #[cfg(feature = "http")]
 pub use declare::{Api, ConnectorDeclaration, NotStarted};
 #[cfg(all(feature = "http", feature = "mcp-server"))]
-pub use run::{over_environment, run, serve_surface, with_declared_routes, with_serve_options};
+pub use run::{over_environment, run, serve_surface, with_serve_options};
 #[cfg(feature = "mcp-server")]
 pub use run::{run_stdio, run_stdio_as};
 

@@ -6,8 +6,6 @@ mod declared;
 mod flags;
 #[cfg(feature = "http")]
 mod network;
-#[cfg(feature = "http")]
-mod routes;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -22,8 +20,6 @@ use scion_serve::ServedSurface;
 pub use declared::{run, serve_surface};
 #[cfg(feature = "http")]
 pub use flags::{over_environment, with_serve_options};
-#[cfg(feature = "http")]
-pub use routes::with_declared_routes;
 
 /// Serves a connector on standard input and output until the client closes its side, and gives the exit code: 0 after an
 /// orderly end, 1 with one explaining line on standard error otherwise. It owns its runtime: call it from `fn main`.

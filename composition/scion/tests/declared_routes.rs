@@ -11,7 +11,7 @@ use scion::domain::http::{Method, StatusCode};
 use scion::domain::listener::ListenerSettings;
 use scion::domain::served_security::ServedSecurityOverride;
 use scion::mcp_server::{HttpServeOptions, Security, serve_http};
-use scion::serve::{Connector, Identity, Readiness, Route, RouteAnswer};
+use scion::serve::{Connector, Identity, Readiness, RouteAnswer, ServedRoute};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -29,7 +29,7 @@ async fn get(address: std::net::SocketAddr, target: &str) -> String {
 async fn what_a_connector_declares_is_served_beside_the_protocol() {
     let ready = Arc::new(AtomicBool::new(true));
     let seen = Arc::clone(&ready);
-    let hello = Route::new("/hello", [Method::GET], |request| async move {
+    let hello = ServedRoute::new("/hello", [Method::GET], |request| async move {
         RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body: request.query.into_bytes() }
     });
     let surface = Connector::builder(Identity::new("desk", "1"))
@@ -42,7 +42,6 @@ async fn what_a_connector_declares_is_served_beside_the_protocol() {
         .unwrap();
     let security = Security::Open(ServedSecurityOverride::new("a test on this machine").unwrap());
     let options = HttpServeOptions::new(ListenerSettings::default().validate(|_| true).unwrap(), security);
-    let options = scion::with_declared_routes(options, &surface);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let (address, shutdown) = (listener.local_addr().unwrap(), options.shutdown.clone());
     let served = tokio::spawn(serve_http(listener, Arc::new(surface), options));

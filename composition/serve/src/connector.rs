@@ -8,9 +8,11 @@ use scion_domain::id::ConnectorName;
 use scion_domain::json::Json;
 use scion_domain::mcp::{ResourceDescription, ToolDescription};
 use scion_domain::refusal::Refusal as _;
+use scion_domain::served_route::{Readiness, check_routes};
 use scion_domain::surface::{ConnectorRefusal, SurfaceIdentity};
 use scion_domain::tool_context::ACTOR_META_KEY;
 use scion_domain::tool_surface::{RiskDeclaration, RouterMode, ToolVersion};
+use scion_ports::{ReadinessProbe, ServedRoute};
 
 use crate::answer::Output;
 use crate::assemble::{Declared, Risk};
@@ -19,7 +21,7 @@ use crate::confirm::Asks;
 use crate::content::ContentState;
 use crate::context_runtime::ToolFacts;
 use crate::declaration::{self, BoundSource};
-use crate::hooks::{self, Readiness, ReadinessCheck, RegistrationContext, Route, ToolGroup};
+use crate::hooks::{RegistrationContext, ToolGroup};
 use crate::operation_tools::OperationSet;
 use crate::router::Router;
 use crate::surface::{ServedResource, ServedTool};
@@ -68,8 +70,8 @@ pub struct ConnectorBuilder {
     texts: Vec<TextResource>,
     content: Option<ServedContent>,
     notifier: ChangeNotifier,
-    routes: Vec<Route>,
-    readiness: Option<ReadinessCheck>,
+    routes: Vec<ServedRoute>,
+    readiness: Option<Arc<dyn ReadinessProbe>>,
 }
 
 impl ConnectorBuilder {
@@ -202,9 +204,9 @@ impl ConnectorBuilder {
         self
     }
 
-    /// Adds an HTTP route, for listeners. `/health` and `/ready` are the server's own.
+    /// Adds an HTTP route, for listeners. Some paths are the server's own (`served_route::check_routes`).
     #[must_use]
-    pub fn route(mut self, route: Route) -> Self {
+    pub fn route(mut self, route: ServedRoute) -> Self {
         self.routes.push(route);
         self
     }
@@ -216,7 +218,7 @@ impl ConnectorBuilder {
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Readiness, &'static str>> + Send + 'static,
     {
-        self.readiness = Some(ReadinessCheck::new(probe));
+        self.readiness = Some(Arc::new(probe));
         self
     }
 
@@ -268,7 +270,8 @@ impl ConnectorBuilder {
         if self.identity.version.trim().is_empty() {
             return Err(ConnectorRefusal::NoVersion);
         }
-        hooks::check_routes(&self.routes)?;
+        check_routes(self.routes.iter().map(ServedRoute::place), false)
+            .map_err(|refusal| ConnectorRefusal::Route { code: refusal.code(), refusal })?;
         let (tools, known) = std::mem::take(&mut self.declared).assemble(&self.identity)?;
         let specs: Vec<_> = tools.iter().map(|tool| &tool.spec).collect();
 

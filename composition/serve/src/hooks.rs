@@ -1,13 +1,10 @@
 //! What a connector registers beyond plain tools (SDK-CONNECTOR-CONTROL-R019.2): groups of tools that an operator switches off by
-//! a setting, additional registrations, routes and the readiness of its listener.
+//! a setting, and additional registrations.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use scion_domain::http::{Bytes, Method, StatusCode};
 use scion_domain::json::{Json, JsonObject};
 use scion_domain::surface::ConnectorRefusal;
 use scion_domain::tool_surface::{tag_is_on, toggle_name};
@@ -139,144 +136,5 @@ impl std::fmt::Debug for RegistrationContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Settings may hold secrets.
         f.debug_struct("RegistrationContext").field("server", &self.server).finish_non_exhaustive()
-    }
-}
-
-type RouteFuture = Pin<Box<dyn Future<Output = RouteAnswer> + Send>>;
-
-/// One request of a declared route.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteRequest {
-    /// The method; one of the route's.
-    pub method: Method,
-    /// The query, without `?`.
-    pub query: String,
-    /// The body, within the listener's bound.
-    pub body: Bytes,
-}
-
-/// What a declared route answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteAnswer {
-    /// The status.
-    pub status: StatusCode,
-    /// `content-type`.
-    pub media_type: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-/// An HTTP route beside the protocol, served by listeners only.
-#[derive(Clone)]
-pub struct Route {
-    path: String,
-    methods: Vec<Method>,
-    name: Option<String>,
-    handler: Arc<dyn Fn(RouteRequest) -> RouteFuture + Send + Sync>,
-}
-
-impl Route {
-    /// A route at an exact path from the root.
-    pub fn new<F, Fut>(path: impl Into<String>, methods: impl IntoIterator<Item = Method>, handler: F) -> Self
-    where
-        F: Fn(RouteRequest) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = RouteAnswer> + Send + 'static,
-    {
-        let handler = Arc::new(move |request| Box::pin(handler(request)) as RouteFuture);
-        Self { path: path.into(), methods: methods.into_iter().collect(), name: None, handler }
-    }
-
-    /// A name for people and logs.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// The path.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// The methods it answers.
-    pub fn methods(&self) -> &[Method] {
-        &self.methods
-    }
-
-    /// What people and logs call it: its name, or its path.
-    pub fn label(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.path)
-    }
-
-    /// Answers one request.
-    pub async fn answer(&self, request: RouteRequest) -> RouteAnswer {
-        (self.handler)(request).await
-    }
-}
-
-impl std::fmt::Debug for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Route").field("path", &self.path).field("methods", &self.methods).finish_non_exhaustive()
-    }
-}
-
-/// Paths that the server answers itself.
-const RESERVED: [&str; 2] = ["/health", "/ready"];
-
-/// Every route at a path of its own, from the root, and none in the server's place.
-pub(crate) fn check_routes(routes: &[Route]) -> Result<(), ConnectorRefusal> {
-    let mut seen = BTreeSet::new();
-    for route in routes {
-        let refuse = |what| Err(ConnectorRefusal::Route { path: route.path.clone(), what });
-        let plain = route.path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#'));
-        if !route.path.starts_with('/') || !plain || route.path.split('/').any(|part| part == "..") {
-            return refuse("it is not a path from the root");
-        }
-        if RESERVED.contains(&route.path.trim_end_matches('/')) {
-            return refuse("the server answers there itself");
-        }
-        if route.methods.is_empty() {
-            return refuse("it answers no method");
-        }
-        if !route.methods.iter().all(|method| seen.insert((route.path.as_str(), method.as_str()))) {
-            return refuse("it is declared twice for one method");
-        }
-    }
-    Ok(())
-}
-
-/// Whether the connector can do its work now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Readiness {
-    /// Whether it can.
-    pub ready: bool,
-    /// What belongs to it, shown to whoever asks: no secret, no payload.
-    pub detail: JsonObject,
-}
-
-type ReadinessFuture = Pin<Box<dyn Future<Output = Result<Readiness, &'static str>> + Send>>;
-
-/// How the connector finds out whether it is ready. A failure is told by its stable code alone.
-#[derive(Clone)]
-pub struct ReadinessCheck(Arc<dyn Fn() -> ReadinessFuture + Send + Sync>);
-
-impl ReadinessCheck {
-    pub(crate) fn new<F, Fut>(probe: F) -> Self
-    where
-        F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Readiness, &'static str>> + Send + 'static,
-    {
-        Self(Arc::new(move || Box::pin(probe())))
-    }
-
-    /// Looks.
-    pub async fn probe(&self) -> Result<Readiness, &'static str> {
-        (self.0)().await
-    }
-}
-
-impl std::fmt::Debug for ReadinessCheck {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ReadinessCheck")
     }
 }

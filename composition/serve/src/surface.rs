@@ -11,7 +11,7 @@ use scion_domain::mcp::{
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 use scion_domain::tool_surface::{ActionSplitReport, ToolRoster};
-use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
+use scion_ports::{CallChannel, ChangeFeed, ReadinessProbe, ServedRoute, ToolSurface, async_trait};
 
 use crate::CallGovernance;
 use crate::answer::Output;
@@ -20,7 +20,6 @@ use crate::changes::ChangeNotifier;
 use crate::content::{ContentHandle, ContentState};
 use crate::context_run;
 use crate::context_runtime::{CallRuntime, ToolFacts};
-use crate::hooks::{ReadinessCheck, Route};
 use crate::tool::{Handler, Inputs};
 
 /// A connector ready to be served. Made by [`ConnectorBuilder::build`](crate::ConnectorBuilder::build) only, so it is
@@ -35,8 +34,8 @@ pub struct ServedSurface {
     notifier: ChangeNotifier,
     calls: Arc<CallRuntime>,
     known: Known,
-    pub(crate) routes: Vec<Route>,
-    pub(crate) readiness: Option<ReadinessCheck>,
+    pub(crate) routes: Vec<ServedRoute>,
+    pub(crate) readiness: Option<Arc<dyn ReadinessProbe>>,
 }
 
 pub(crate) struct ServedTool {
@@ -94,16 +93,6 @@ impl ServedSurface {
     /// The risk class of a tool, where classes were declared (R020.5).
     pub fn risk_class(&self, tool: &str) -> Option<&str> {
         self.known.classes.get(tool).map(String::as_str)
-    }
-
-    /// The routes that listeners serve beside the protocol (R019.2).
-    pub fn routes(&self) -> &[Route] {
-        &self.routes
-    }
-
-    /// How listeners answer `/ready`; `None` where the connector declares nothing.
-    pub const fn readiness(&self) -> Option<&ReadinessCheck> {
-        self.readiness.as_ref()
     }
 
     /// The one declared name.
@@ -198,6 +187,14 @@ impl ToolSurface for ServedSurface {
 
     async fn complete(&self, _scope: &CallScope, request: CompletionRequest) -> Result<Completion, SurfaceRefusal> {
         self.content.now().complete(&request)
+    }
+
+    fn routes(&self) -> &[ServedRoute] {
+        &self.routes
+    }
+
+    fn readiness(&self) -> Option<Arc<dyn ReadinessProbe>> {
+        self.readiness.clone()
     }
 
     fn changes(&self) -> Box<dyn ChangeFeed> {

@@ -14,8 +14,8 @@ use scion_domain::surface::CallScope;
 use scion_domain::tool_surface::{Operation, OperationInputs};
 use scion_ports::{NoChannel, ToolSurface as _};
 use scion_serve::{
-    Action, BoundOperation, Connector, ConnectorBuilder, Identity, Readiness, Route, RouteAnswer, RouteRequest, Router,
-    ServedSurface, Tool, ToolGroup, ToolRefusal,
+    Action, BoundOperation, Connector, ConnectorBuilder, Identity, Readiness, RouteAnswer, RouteRequest, Router,
+    ServedRoute, ServedSurface, Tool, ToolGroup, ToolRefusal,
 };
 
 fn desk() -> ConnectorBuilder {
@@ -125,8 +125,8 @@ async fn results_of_operations_are_coerced() {
     }
 }
 
-fn route(path: &str, method: Method) -> Route {
-    Route::new(path, [method], |request: RouteRequest| async move {
+fn route(path: &str, method: Method) -> ServedRoute {
+    ServedRoute::new(path, [method], |request: RouteRequest| async move {
         RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body: request.query.into_bytes() }
     })
 }
@@ -139,17 +139,30 @@ async fn routes_and_readiness_are_declared_and_checked() {
         .route(route("/hooks", Method::POST))
         .readiness(|| async { Ok(Readiness { ready: true, detail: JsonObject::new() }) });
     let surface = builder.build().unwrap();
-    assert_eq!(surface.routes().iter().map(Route::label).collect::<Vec<_>>(), ["hooks", "/hooks"]);
+    assert_eq!(surface.routes().iter().map(ServedRoute::label).collect::<Vec<_>>(), ["hooks", "/hooks"]);
     let request = RouteRequest { method: Method::GET, query: "a=1".into(), body: Bytes::new() };
     assert_eq!(surface.routes()[0].answer(request).await.body, b"a=1");
     assert!(surface.readiness().unwrap().probe().await.unwrap().ready);
     assert!(desk().build().unwrap().readiness().is_none());
 
-    for path in ["/health", "/ready", "/ready/", "hooks", "", "/a/../b", "/a?b", "/a b"] {
+    for path in [
+        "/health",
+        "/ready",
+        "/ready/",
+        "/mcp",
+        "/sse",
+        "/messages/",
+        "/.well-known/x",
+        "hooks",
+        "",
+        "/a/../b",
+        "/a?b",
+        "/a b",
+    ] {
         assert_eq!(code(desk().route(route(path, Method::GET))), "connector_route_invalid", "{path}");
     }
     assert_eq!(code(desk().route(route("/a", Method::GET)).route(route("/a", Method::GET))), "connector_route_invalid");
-    let silent = Route::new("/a", [], |_| async {
+    let silent = ServedRoute::new("/a", [], |_| async {
         RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body: Vec::new() }
     });
     assert_eq!(code(desk().route(silent)), "connector_route_invalid");

@@ -1,6 +1,5 @@
 //! Which part of the server answers a request.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +8,9 @@ use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use scion_domain::listener::{ListenerTransport, RequestFacts};
+use scion_domain::served_route::{HEALTH, MCP, MESSAGES, READY, RouteRequest, SSE};
 use scion_domain::served_security::Unauthenticated;
-use scion_domain::surface::TransportRefusal;
 use scion_domain::tool_surface::{FilterField, ListingFilter};
-use scion_ports::async_trait;
 use serde_json::Value;
 
 use super::accept::Connection;
@@ -20,57 +18,7 @@ use super::admission::{self, Caller, NotAdmitted};
 use super::answer::{self, Answer};
 use super::{Security, Shared, body, limiter, ready, sse};
 
-/// Where the protocol is.
-pub(super) const MCP: &str = "/mcp";
-const RESERVED: [&str; 6] = [MCP, "/health", "/ready", sse::STREAM, sse::MESSAGES[0], sse::MESSAGES[1]];
 const SESSION: &str = "mcp-session-id";
-
-/// A route of the connector itself.
-#[derive(Clone)]
-pub struct HttpRoute {
-    /// The path, exact, from the root.
-    pub path: String,
-    /// The methods it answers.
-    pub methods: Vec<Method>,
-    /// Answers it.
-    pub handler: Arc<dyn RouteHandler>,
-}
-
-/// What a route answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpAnswer {
-    /// The status.
-    pub status: StatusCode,
-    /// `content-type`.
-    pub media_type: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-/// Answers a route of the connector. Routes are behind the boundary and the check of callers, like the protocol.
-#[async_trait]
-pub trait RouteHandler: Send + Sync {
-    /// Answers one request.
-    async fn answer(&self, method: Method, query: &str, body: Bytes) -> HttpAnswer;
-}
-
-/// Routes have paths of their own.
-pub(super) fn check(routes: &[HttpRoute]) -> Result<(), TransportRefusal> {
-    let mut taken = BTreeSet::new();
-    for route in routes {
-        let path = route.path.as_str();
-        let reserved = RESERVED.contains(&path) || path.starts_with("/.well-known/") || path.starts_with("/mcp/");
-        if !path.starts_with('/') || path.contains(['?', '#']) || reserved {
-            return Err(TransportRefusal::Route { path: path.chars().take(128).collect() });
-        }
-        for method in &route.methods {
-            if !taken.insert((path, method.as_str())) {
-                return Err(TransportRefusal::Route { path: path.chars().take(128).collect() });
-            }
-        }
-    }
-    Ok(())
-}
 
 pub(super) async fn answer(request: Request<Incoming>, connection: &Connection, shared: &Arc<Shared>) -> Answer {
     let is_head = request.method() == Method::HEAD;
@@ -91,8 +39,8 @@ async fn route(request: Request<Incoming>, connection: &Connection, shared: &Arc
     };
     let (reads, path) = (matches!(*request.method(), Method::GET | Method::HEAD), request.uri().path());
     match path {
-        "/health" if reads => return answer::json(StatusCode::OK, r#"{"status":"ok"}"#),
-        "/ready" if reads => {
+        HEALTH if reads => return answer::json(StatusCode::OK, r#"{"status":"ok"}"#),
+        READY if reads => {
             if let Some(probe) = &shared.options.readiness {
                 return ready::answer(probe.as_ref()).await;
             }
@@ -149,9 +97,9 @@ impl Place {
         let streamable = shared.options.boundary.transport == ListenerTransport::StreamableHttp;
         match path {
             MCP => streamable.then_some(Self::Protocol),
-            sse::STREAM => (!streamable).then_some(Self::Stream),
-            path if sse::MESSAGES.contains(&path) => (!streamable).then_some(Self::Messages),
-            path => shared.options.routes.iter().any(|route| route.path == path).then_some(Self::Own),
+            SSE => (!streamable).then_some(Self::Stream),
+            path if path.strip_suffix('/').unwrap_or(path) == MESSAGES => (!streamable).then_some(Self::Messages),
+            path => shared.options.routes.iter().any(|route| route.path() == path).then_some(Self::Own),
         }
     }
 }
@@ -173,13 +121,14 @@ fn unknown(reason: Unauthenticated, security: &Security) -> Answer {
 }
 
 async fn of_connector(shared: &Shared, parts: &http::request::Parts, body: Bytes) -> Answer {
-    let (path, query) = (parts.uri.path(), parts.uri.query().unwrap_or_default());
+    let path = parts.uri.path();
     let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
-    let of_path = shared.options.routes.iter().filter(|route| route.path == path);
-    let Some(route) = of_path.into_iter().find(|route| route.methods.contains(&method)) else {
+    let mut of_path = shared.options.routes.iter().filter(|route| route.path() == path);
+    let Some(route) = of_path.find(|route| route.methods().contains(&method)) else {
         return answer::json(StatusCode::METHOD_NOT_ALLOWED, r#"{"error":"method not allowed"}"#);
     };
-    let given = route.handler.answer(method, query, body).await;
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let given = route.answer(RouteRequest { method, query, body }).await;
     let mut answered = answer::bare(given.status, given.body);
     answered.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static(given.media_type));
     answered

@@ -17,6 +17,7 @@ use hyper::body::Frame;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _};
 use rmcp::service::{RoleServer, TxJsonRpcMessage, serve_server_with_ct};
 use rmcp::transport::Transport;
+use scion_domain::served_route::MESSAGES;
 use scion_domain::surface::CallerIdentity;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -24,9 +25,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::admission::Caller;
 use super::answer::{self, Answer};
 use super::{Shared, limiter, router};
-
-pub(super) const STREAM: &str = "/sse";
-pub(super) const MESSAGES: [&str; 2] = ["/messages", "/messages/"];
 
 /// Messages that wait for the server, and events and bytes that wait for the reader; one event of any size always may.
 const INBOX: usize = 32;
@@ -152,7 +150,7 @@ pub(super) fn open(shared: &Arc<Shared>, method: &Method, caller: &Caller, conne
     let end = shared.options.shutdown.child_token();
     let outbox = Outbox { events, waiting: Arc::default(), end: end.clone() };
     let feed = Feed { events: queue, waiting: Arc::clone(&outbox.waiting), _end: end.clone().drop_guard() };
-    let _ = outbox.send("endpoint", &format!("{}?session_id={id}", MESSAGES[1]));
+    let _ = outbox.send("endpoint", &format!("{MESSAGES}/?session_id={id}"));
     let session = Open { owner: caller.identity.clone(), inbox, outbox: outbox.clone() };
     if !shared.streams.add(&id, session, shared.options.max_sessions) {
         return answer::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"too many sessions"}"#);

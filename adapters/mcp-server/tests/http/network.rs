@@ -1,25 +1,14 @@
 //! Every request of `network.json` against a listener.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use http::{Method, StatusCode};
 use scion_domain::listener::ListenerSettings;
-use scion_mcp_server::{HttpAnswer, HttpRoute, RouteHandler};
-use scion_ports::async_trait;
+use scion_domain::served_route::{RouteAnswer, RouteRequest};
+use scion_ports::ServedRoute;
 use serde_json::Value;
 
 use crate::wire::{Got, Server, open};
-
-/// Answers what it was sent.
-struct Echo;
-
-#[async_trait]
-impl RouteHandler for Echo {
-    async fn answer(&self, _method: Method, _query: &str, body: bytes::Bytes) -> HttpAnswer {
-        HttpAnswer { status: StatusCode::OK, media_type: "text/plain", body: body.to_vec() }
-    }
-}
 
 async fn server(boundary: &str) -> Server {
     let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
@@ -35,8 +24,10 @@ async fn server(boundary: &str) -> Server {
         _ => {}
     }
     Server::start_with(open(), settings, |options| {
-        let handler = Arc::new(Echo);
-        options.routes = vec![HttpRoute { path: "/echo".into(), methods: vec![Method::POST], handler }];
+        let echo = ServedRoute::new("/echo", [Method::POST], |request: RouteRequest| async move {
+            RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body: request.body.to_vec() }
+        });
+        options.routes = vec![echo];
     })
     .await
 }

@@ -3,36 +3,19 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use scion_domain::json::JsonObject;
 use scion_domain::listener::ListenerSettings;
+use scion_domain::served_route::{Readiness, RouteAnswer, RouteRequest};
 use scion_domain::surface::TransportRefusal;
-use scion_mcp_server::{HttpAnswer, HttpRoute, Readiness, ReadinessProbe, RouteHandler};
-use scion_ports::async_trait;
-use serde_json::Map;
+use scion_ports::ServedRoute;
 
 use crate::wire::{Server, open, verified};
 
-struct Probe(Result<bool, &'static str>);
-
-#[async_trait]
-impl ReadinessProbe for Probe {
-    async fn probe(&self) -> Result<Readiness, &'static str> {
-        let detail = Map::from_iter([("queue".to_owned(), 3.into())]);
-        self.0.map(|ready| Readiness { ready, detail })
-    }
-}
-
-struct Says(&'static str);
-
-#[async_trait]
-impl RouteHandler for Says {
-    async fn answer(&self, _method: Method, query: &str, _body: bytes::Bytes) -> HttpAnswer {
-        let body = format!("{}{query}", self.0).into_bytes();
-        HttpAnswer { status: StatusCode::OK, media_type: "text/plain", body }
-    }
-}
-
-fn route(path: &str) -> HttpRoute {
-    HttpRoute { path: path.to_owned(), methods: vec![Method::GET], handler: Arc::new(Says("hello")) }
+fn route(path: &str) -> ServedRoute {
+    ServedRoute::new(path, [Method::GET], |request: RouteRequest| async move {
+        let body = format!("hello{}", request.query).into_bytes();
+        RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body }
+    })
 }
 
 #[tokio::test]
@@ -58,7 +41,10 @@ async fn readiness_says_what_the_probe_found() {
         (Err("desk_closed"), 503, r#"{"error":"desk_closed","status":"unavailable"}"#),
     ] {
         let server = Server::start_with(verified(), ListenerSettings::default(), |options| {
-            options.readiness = Some(Arc::new(Probe(probe)));
+            options.readiness = Some(Arc::new(move || async move {
+                let detail = JsonObject::from([("queue".to_owned(), 3.into())]);
+                probe.map(|ready| Readiness { ready, detail })
+            }));
         })
         .await;
         let got = server.get("/ready?x=1").await;
@@ -91,9 +77,32 @@ async fn a_route_that_is_taken_is_refused_before_listening() {
         vec![route("/a?b")],
         vec![route("/twice"), route("/twice")],
     ] {
-        let path = routes[0].path.clone();
         let mut server =
             Server::start_with(open(), ListenerSettings::default(), |options| options.routes = routes).await;
-        assert_eq!((&mut server.ended).await.unwrap(), Err(TransportRefusal::Route { path }));
+        assert!(matches!((&mut server.ended).await.unwrap(), Err(TransportRefusal::Route { .. })));
     }
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R019.2
+#[tokio::test]
+async fn metrics_have_a_place_that_is_theirs_while_they_are_served() {
+    let measured = |_request: RouteRequest| async {
+        RouteAnswer { status: StatusCode::OK, media_type: "text/plain", body: b"calls 1".to_vec() }
+    };
+    let with = |options: &mut scion_mcp_server::HttpServeOptions| options.metrics = Some(Arc::new(measured));
+    let server = Server::start_with(open(), ListenerSettings::default(), with).await;
+    assert_eq!(server.get("/metrics").await.body, "calls 1");
+    assert_eq!(server.send("POST", "/metrics", &[], "x").await.status, 405);
+    let closed = Server::start_with(verified(), ListenerSettings::default(), with).await;
+    assert_eq!(closed.get("/metrics").await.status, 401);
+    let free = Server::start_with(open(), ListenerSettings::default(), |options| {
+        options.routes = vec![route("/metrics")];
+    });
+    assert_eq!(free.await.get("/metrics").await.body, "hello");
+    let mut both = Server::start_with(open(), ListenerSettings::default(), |options| {
+        with(options);
+        options.routes = vec![route("/metrics")];
+    })
+    .await;
+    assert!(matches!((&mut both.ended).await.unwrap(), Err(TransportRefusal::Route { .. })));
 }

@@ -7,11 +7,12 @@ use http::{Method, StatusCode};
 use scion_domain::json::{Json, JsonObject, parse as parse_json};
 use scion_domain::listener::ListenerSettings;
 use scion_domain::secret::Secret;
+use scion_domain::served_route::{Readiness, RouteAnswer};
 use scion_domain::served_security::{ServedSecurityProfile, TokenRefusal, VerifiedToken};
-use scion_mcp_server::{HttpAnswer, HttpRoute, Readiness, ReadinessProbe, RouteHandler, Security};
-use scion_ports::{TokenVerifier, async_trait};
+use scion_mcp_server::Security;
+use scion_ports::{ServedRoute, TokenVerifier, async_trait};
 use scion_serve::{Connector, Identity, ServedContent, ServedSurface, Tool, ToolRefusal};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::wire::{Got, Server};
 
@@ -48,24 +49,6 @@ impl TokenVerifier for Recorded {
     }
 }
 
-struct Ready;
-
-#[async_trait]
-impl ReadinessProbe for Ready {
-    async fn probe(&self) -> Result<Readiness, &'static str> {
-        Ok(Readiness { ready: true, detail: Map::from_iter([("backend".to_owned(), "desk".into())]) })
-    }
-}
-
-struct Version;
-
-#[async_trait]
-impl RouteHandler for Version {
-    async fn answer(&self, _method: Method, _query: &str, _body: bytes::Bytes) -> HttpAnswer {
-        HttpAnswer { status: StatusCode::OK, media_type: "application/json", body: br#"{"v": 1}"#.to_vec() }
-    }
-}
-
 fn desk() -> ServedSurface {
     let agents = Tool::read("desk_list_agents").handle(|_context, _args| async {
         let agents = r#"{"items":[{"id":1,"name":"Ada"},{"id":2,"name":"Lin"}],"next":null}"#;
@@ -74,6 +57,12 @@ fn desk() -> ServedSurface {
     Connector::builder(Identity::new("acme-desk-mcp", "1.4.0"))
         .instructions("Ticket desk connector.")
         .tool(agents)
+        .route(ServedRoute::new("/version", [Method::GET], |_request| async {
+            RouteAnswer { status: StatusCode::OK, media_type: "application/json", body: br#"{"v": 1}"#.to_vec() }
+        }))
+        .readiness(|| async {
+            Ok(Readiness { ready: true, detail: JsonObject::from([("backend".to_owned(), "desk".into())]) })
+        })
         .content(ServedContent::embedded(CONTENT).unwrap())
         .build()
         .unwrap()
@@ -84,9 +73,6 @@ async fn start() -> Server {
     let security = Security::Verified { verifier: Arc::new(Recorded), profile: Arc::new(profile) };
     Server::serve(desk(), security, ListenerSettings::default(), |options| {
         options.rate = None;
-        options.readiness = Some(Arc::new(Ready));
-        options.routes =
-            vec![HttpRoute { path: "/version".into(), methods: vec![Method::GET], handler: Arc::new(Version) }];
     })
     .await
 }

@@ -17,7 +17,6 @@ use tokio::net::TcpListener;
 
 use super::declared::banner;
 use super::fail;
-use super::routes::with_declared_routes;
 use crate::admission::served_security;
 use crate::http::Outbound;
 
@@ -43,7 +42,6 @@ pub(super) async fn serve(
     };
     let mut options = HttpServeOptions::new(boundary.clone(), security);
     options.policy = policy;
-    options = with_declared_routes(options, &surface);
     if let (Some(certificate), Some(key)) = (&config.transport.tls_certificate, &config.transport.tls_key) {
         let (Ok(certificate), Ok(key)) = (std::fs::read(certificate), std::fs::read(key)) else {
             return fail(&listen(config, "the certificate or its key cannot be read"));
