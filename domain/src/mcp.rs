@@ -107,6 +107,17 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
+impl Attachment {
+    /// The bytes of what it carries; those of a link are its URI's.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Image { bytes, .. } | Self::Audio { bytes, .. } => bytes.len(),
+            Self::Link(described) => described.uri.len(),
+            Self::Resource(body) => body.bytes.len(),
+        }
+    }
+}
+
 /// One resource as listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceDescription {
@@ -355,6 +366,12 @@ refusals! {
 }
 
 impl ToolResult {
+    /// The bytes of its texts and attachments, before a transport encodes them.
+    pub fn size(&self) -> usize {
+        let texts = self.texts.iter().map(String::len);
+        texts.chain(self.attachments.iter().map(Attachment::size)).fold(0, usize::saturating_add)
+    }
+
     /// The answer of a tool that says no: its one text is `code: message; next step`, and nothing else.
     pub fn refused(refusal: &dyn crate::refusal::Refusal) -> Self {
         let text = format!("{}: {}; {}", refusal.code(), refusal, refusal.next_step());

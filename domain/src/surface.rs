@@ -239,6 +239,9 @@ refusals! {
         /// Groups of tools are declared, and plain tools beside them.
         RegistryAndTools => "tool_registry_conflict", CallerMistake, Never,
             "the connector declares groups of tools and plain tools beside them", "put each tool into a group, or add it with inline_tool";
+        /// An action of a router that acts for its caller would be served by a tool that does not (R902.1).
+        ActorDropped { router: String, action: String, tool: String } => "router_actor_dropped", CallerMistake, Never,
+            "`{router}` requires an actor, but its action `{action}` is served by `{tool}`, which does not", "declare that tool with requires_actor, or the router without";
         /// A declared route cannot be served. `code` is the code of the refusal behind it.
         Route { code: &'static str, refusal: crate::served_route::RouteRefusal } => "connector_route_invalid", CallerMistake, Never,
             "{refusal} [{code}]", "give each route a path of its own";

@@ -5,8 +5,8 @@ use std::time::Duration;
 pub struct ServeOptions {
     /// The longest request line, in bytes; a longer one is dropped unread, with a line in the log. 4 MiB unless set.
     pub max_request_bytes: usize,
-    /// The longest answer text, in bytes; a longer one becomes `tool_answer_too_large`. 8 MiB unless set, half of what common
-    /// clients read in one line, because the structured value repeats the text.
+    /// The longest answer, text and attachments together, in bytes; a longer one becomes `tool_answer_too_large`. 8 MiB unless
+    /// set, half of what common clients read in one line, because the structured value repeats the text.
     pub max_answer_bytes: usize,
     /// Calls under way at once; further ones wait their turn. 64 unless set.
     pub max_calls: usize,

@@ -115,9 +115,7 @@ impl Handler {
         let tool = call.tool.clone();
         let called = AssertUnwindSafe(self.surface.call_tool(&scope, channel, call)).catch_unwind();
         let failure = match tokio::time::timeout(self.options.call_timeout, called).await {
-            Ok(Ok(Ok(CallOutcome::Done(answer))))
-                if answer.texts.iter().map(String::len).sum::<usize>() > self.options.max_answer_bytes =>
-            {
+            Ok(Ok(Ok(CallOutcome::Done(answer)))) if answer.size() > self.options.max_answer_bytes => {
                 let failure = ToolFailure::TooLarge { tool, limit: self.options.max_answer_bytes };
                 // What the call did stays said: its effect is not undone by an answer that is too long.
                 return Ok(ToolResult { meta: answer.meta, ..ToolResult::refused(&failure) }.into());

@@ -4,14 +4,21 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use scion_domain::call::CallOutcome;
 use scion_domain::json::Json;
-use scion_domain::surface::TransportRefusal;
+use scion_domain::mcp::{
+    Attachment, PromptBody, PromptDescription, ResourceBody, ResourceDescription, ResourceTemplate, ToolCall,
+    ToolDescription, ToolResult,
+};
+use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal, TransportRefusal};
 use scion_mcp_server::ServeOptions;
-use scion_serve::{Tool, ToolRefusal};
+use scion_ports::{CallChannel, ChangeFeed, ToolSurface, async_trait};
+use scion_serve::{ServedSurface, Tool, ToolRefusal};
 use serde_json::{Value, json};
 use support::{Era, Raw, message, toy};
 
@@ -121,6 +128,71 @@ async fn an_answer_over_its_bound_is_refused_not_cut() {
     let mut client = Raw::open(toy(vec![large]), options, Era::Handshake).await;
     let answer = client.call(Era::Handshake, 1, "large", json!({})).await;
     assert!(text(&answer).starts_with("tool_answer_too_large: "), "{answer}");
+}
+
+/// Answers every call with two pictures.
+struct Pictures(ServedSurface);
+
+#[async_trait]
+impl ToolSurface for Pictures {
+    fn identity(&self) -> &SurfaceIdentity {
+        self.0.identity()
+    }
+
+    async fn list_tools(&self, scope: &CallScope) -> Result<Vec<ToolDescription>, SurfaceRefusal> {
+        self.0.list_tools(scope).await
+    }
+
+    async fn call_tool(
+        &self,
+        _scope: &CallScope,
+        _channel: Arc<dyn CallChannel>,
+        _call: ToolCall,
+    ) -> Result<CallOutcome, SurfaceRefusal> {
+        let picture = || Attachment::Image { media_type: "image/png".to_owned(), bytes: vec![0; 400] };
+        let attachments = vec![picture(), picture()];
+        Ok(ToolResult { texts: vec!["x".repeat(200)], attachments, ..ToolResult::default() }.into())
+    }
+
+    async fn list_resources(&self, scope: &CallScope) -> Result<Vec<ResourceDescription>, SurfaceRefusal> {
+        self.0.list_resources(scope).await
+    }
+
+    async fn read_resource(&self, scope: &CallScope, uri: &str) -> Result<ResourceBody, SurfaceRefusal> {
+        self.0.read_resource(scope, uri).await
+    }
+
+    async fn list_resource_templates(&self, scope: &CallScope) -> Result<Vec<ResourceTemplate>, SurfaceRefusal> {
+        self.0.list_resource_templates(scope).await
+    }
+
+    async fn list_prompts(&self, scope: &CallScope) -> Result<Vec<PromptDescription>, SurfaceRefusal> {
+        self.0.list_prompts(scope).await
+    }
+
+    async fn get_prompt(
+        &self,
+        scope: &CallScope,
+        name: &str,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<PromptBody, SurfaceRefusal> {
+        self.0.get_prompt(scope, name, arguments).await
+    }
+
+    fn changes(&self) -> Box<dyn ChangeFeed> {
+        self.0.changes()
+    }
+}
+
+#[tokio::test]
+async fn attachments_count_into_the_bound_of_an_answer() {
+    for (max_answer_bytes, fits) in [(1_000, true), (999, false)] {
+        let options = ServeOptions { max_answer_bytes, ..ServeOptions::default() };
+        let mut client = Raw::open(Pictures(toy(vec![quick()])), options, Era::Handshake).await;
+        let answer = client.call(Era::Handshake, 1, "quick", json!({})).await;
+        assert_eq!(text(&answer).starts_with("tool_answer_too_large: "), !fits, "{answer}");
+        assert_eq!(answer["result"]["content"].as_array().unwrap().len(), if fits { 3 } else { 1 });
+    }
 }
 
 #[tokio::test]

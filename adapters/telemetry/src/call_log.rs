@@ -24,48 +24,44 @@ impl CallObserver for CallLog {
     }
 }
 
+/// One line: what belongs to it, then what every line has.
+macro_rules! line {
+    ($level:ident, $event:expr, $what:expr $(, $name:ident = $value:expr)* $(,)?) => {{
+        let (event, ids) = ($event, $event.ids);
+        tracing::$level!(
+            target: "scion::calls",
+            event = $what,
+            $($name = $value,)*
+            sequence = event.sequence,
+            connector = ids.connector,
+            tool = ids.tool,
+            operation = ids.operation,
+            tenant = shown(ids.tenant),
+            actor = shown(ids.actor),
+            audience = shown(ids.audience),
+            session = shown(ids.session),
+            request = shown(ids.request),
+            trace = %ids.trace,
+            schema = %event.schema_digest,
+        );
+    }};
+}
+
 fn step(event: &CallEvent<'_>, what: &'static str) {
-    if !tracing::enabled!(target: "scion::calls", tracing::Level::DEBUG) {
-        return;
+    if tracing::enabled!(target: "scion::calls", tracing::Level::DEBUG) {
+        line!(debug, event, what);
     }
-    let ids = event.ids;
-    tracing::debug!(
-        target: "scion::calls",
-        event = what,
-        sequence = event.sequence,
-        connector = ids.connector,
-        tool = ids.tool,
-        operation = ids.operation,
-        tenant = shown(ids.tenant),
-        actor = shown(ids.actor),
-        audience = shown(ids.audience),
-        session = shown(ids.session),
-        request = shown(ids.request),
-        trace = %ids.trace,
-        schema = %event.schema_digest,
-    );
 }
 
 fn ended(event: &CallEvent<'_>, result: &ToolExecutionResult, approval: Option<Digest256>, took: Duration) {
-    let ids = event.ids;
-    macro_rules! write_line {
+    macro_rules! end {
         ($level:ident) => {
-            tracing::$level!(
-                target: "scion::calls",
-                event = "ended",
+            line!(
+                $level,
+                event,
+                "ended",
                 state = result.state.as_str(),
                 reason = result.reason,
-                sequence = event.sequence,
-                connector = ids.connector,
-                tool = ids.tool,
-                operation = ids.operation,
-                tenant = shown(ids.tenant),
-                actor = shown(ids.actor),
-                audience = shown(ids.audience),
-                session = shown(ids.session),
-                request = shown(ids.request),
-                trace = %ids.trace,
-                schema = %event.schema_digest,
                 approval = approval.map(|approval| approval.to_hex()),
                 receipt = result.receipt.as_ref().map(|receipt| receipt.as_str()),
                 progress = result.last_sequence(),
@@ -75,9 +71,9 @@ fn ended(event: &CallEvent<'_>, result: &ToolExecutionResult, approval: Option<D
         };
     }
     if result.state == TerminalState::Uncertain {
-        write_line!(warn);
+        end!(warn);
     } else if tracing::enabled!(target: "scion::calls", tracing::Level::INFO) {
-        write_line!(info);
+        end!(info);
     }
 }
 

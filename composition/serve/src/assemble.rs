@@ -90,6 +90,7 @@ impl Declared {
             }
         }
         known.report = report;
+        self.routers.iter().try_for_each(|router| keeps_actor(router, &known.report, &tools))?;
         known.add(&mut tools, self.additional, ToolOrigin::Additional)?;
         for registration in self.registrations {
             let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.clone()).collect();
@@ -115,6 +116,22 @@ impl Declared {
         }
         Ok((tools, known))
     }
+}
+
+/// Who calls is asked for whichever tool serves an action (R902.1).
+fn keeps_actor(router: &Router, report: &ActionSplitReport, tools: &[Tool]) -> Result<(), ConnectorRefusal> {
+    let of_router = report.entries.iter().filter(|entry| router.requires_actor() && entry.router == router.spec_name());
+    for entry in of_router {
+        let Some(tool) = tools.iter().find(|tool| tool.spec.name == entry.served_by) else { continue };
+        if !tool.spec.requires_actor {
+            return Err(ConnectorRefusal::ActorDropped {
+                router: entry.router.clone(),
+                action: entry.action.clone().unwrap_or_default(),
+                tool: entry.served_by.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 impl Known {

@@ -125,8 +125,8 @@ impl RouterBuilder {
         self
     }
 
-    /// It acts for the user who calls, whole or split: without a verified token of one it is refused (R902.1). An action that an
-    /// operation's own tool serves is as that operation says.
+    /// It acts for the user who calls, whole or split: without a verified token of one it is refused (R902.1). Where another tool
+    /// serves one of its actions, that tool must say so too.
     #[must_use]
     pub fn requires_actor(mut self) -> Self {
         self.requires_actor = true;
@@ -210,6 +210,10 @@ impl RouterBuilder {
 impl Router {
     pub(crate) fn spec_name(&self) -> &str {
         &self.spec.name
+    }
+
+    pub(crate) const fn requires_actor(&self) -> bool {
+        self.spec.requires_actor
     }
 
     pub(crate) fn tag(&mut self, tag: &str) {

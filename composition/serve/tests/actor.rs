@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use scion_domain::json::{Json, parse};
 use scion_domain::mcp::{ToolCall, ToolHints};
+use scion_domain::refusal::Refusal as _;
 use scion_domain::tool_surface::{Operation, OperationInputs, RouterMode, Verb};
 use scion_ports::{CallChannel, ToolSurface as _};
 use scion_serve::{
@@ -89,4 +90,35 @@ async fn the_flag_is_read_from_every_declaration() {
     let plain = desk().bound_operations(None, vec![operation(&backend)]).build().unwrap();
     let listed = plain.list_tools(&scope_of("acme", "1")).await.unwrap();
     assert!(!listed[0].meta.contains_key("team.knuckles/requiresActor"), "false unless set");
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R902.1
+#[tokio::test]
+async fn an_action_that_another_tool_serves_still_needs_its_actor() {
+    let backend = Backend::default();
+    let covered = |action: Action| {
+        Router::named("desk_mine")
+            .requires_actor()
+            .action(action)
+            .handle(|_context, _action, _args| async { Ok::<_, ToolRefusal>(Json::Null) })
+    };
+    let by_operation = || covered(Action::new("own").operation("list_own"));
+    let by_client = Router::named("desk_mine").requires_actor().client_operations();
+    let by_client = by_client.handle(|_context, _action, _args| async { Ok::<_, ToolRefusal>(Json::Null) });
+    let plain = || vec![operation(&backend)];
+    let flagged = || vec![operation(&backend).requires_actor()];
+    let by_name = Tool::read("desk_mine_list").handle(|_context, _args| async { Ok::<_, ToolRefusal>(Json::Null) });
+
+    for dropped in [
+        desk().bound_operations(None, plain()).router(by_operation()),
+        desk().bound_operations(None, plain()).router(by_client),
+        desk().tool(by_name).router(covered(Action::new("list"))),
+    ] {
+        let refusal = dropped.build().err().unwrap();
+        assert_eq!(refusal.code(), "router_actor_dropped", "{refusal}");
+        assert!(refusal.to_string().contains("desk_mine"), "{refusal}");
+    }
+    all_refuse(&desk().bound_operations(None, flagged()).router(by_operation()).build().unwrap(), 1).await;
+    let whole = desk().router_mode(RouterMode::Keep).bound_operations(None, flagged()).router(by_operation());
+    all_refuse(&whole.build().unwrap(), 2).await;
 }
