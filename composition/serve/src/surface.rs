@@ -11,7 +11,7 @@ use scion_domain::mcp::{
 };
 use scion_domain::surface::{CallScope, SurfaceIdentity, SurfaceRefusal};
 use scion_domain::tool_surface::{ActionSplitReport, ToolRoster};
-use scion_ports::{CallChannel, ChangeFeed, ReadinessProbe, ServedRoute, ToolSurface, async_trait};
+use scion_ports::{CallChannel, CallObserver, ChangeFeed, ReadinessProbe, ServedRoute, ToolSurface, async_trait};
 
 use crate::CallGovernance;
 use crate::answer::Output;
@@ -70,6 +70,14 @@ impl ServedSurface {
     /// The same surface whose calls are seen by observers, and need the approvals and receipts of an embedder.
     #[must_use]
     pub fn governed_by(mut self, governance: CallGovernance) -> Self {
+        self.calls = Arc::new(CallRuntime::new(self.connector.clone(), governance));
+        self
+    }
+
+    /// The same surface whose calls one more observer sees, beside what governs it already.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn CallObserver>) -> Self {
+        let governance = self.calls.governance.clone().observer(observer);
         self.calls = Arc::new(CallRuntime::new(self.connector.clone(), governance));
         self
     }

@@ -77,6 +77,8 @@ pub struct TransportSettings {
     pub allowed_hosts: Vec<String>,
     /// `MCP_ALLOWED_ORIGINS`.
     pub allowed_origins: Vec<String>,
+    /// `MCP_METRICS`: measurements of the calls at `/metrics`, for callers.
+    pub metrics: bool,
 }
 
 /// How much it takes.
@@ -207,6 +209,7 @@ fn transport(reader: &mut Reader<'_>) -> TransportSettings {
         tls_certificate: reader.text(&["MCP_TLS_CERTFILE"]),
         tls_key: reader.text(&["MCP_TLS_KEYFILE"]),
         tls_terminated: reader.flag("MCP_TLS_TERMINATED"),
+        metrics: reader.flag("MCP_METRICS"),
         trusted_proxies: reader.list(&["MCP_TRUSTED_PROXY_CIDRS"]),
         allowed_hosts: reader.list(&["MCP_ALLOWED_HOSTS"]),
         allowed_origins: reader.list(&["MCP_ALLOWED_ORIGINS"]),

@@ -54,6 +54,7 @@ const SECTIONS: [(&str, &[Flag]); 6] = [
             short(&flag("host", &["HOST"], "HOST", "The address to listen on. Default: 127.0.0.1."), 'H'),
             short(&flag("port", &["PORT"], "PORT", "The port to listen on. Default: 8000."), 'p'),
             flag("public-base-url", &["MCP_PUBLIC_BASE_URL"], "URL", "The URL that clients know this server by."),
+            flag("metrics", &["MCP_METRICS"], "BOOL", "Prometheus reads the calls at /metrics. Default: no."),
         ],
     ),
     (

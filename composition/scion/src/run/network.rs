@@ -41,6 +41,14 @@ pub(super) async fn serve(
         Err(refusal) => return fail(&refusal),
     };
     let mut options = HttpServeOptions::new(boundary.clone(), security);
+    let surface = if config.transport.metrics {
+        match measured(surface, &mut options) {
+            Ok(surface) => surface,
+            Err(refusal) => return fail(&refusal),
+        }
+    } else {
+        surface
+    };
     options.policy = policy;
     if let (Some(certificate), Some(key)) = (&config.transport.tls_certificate, &config.transport.tls_key) {
         let (Ok(certificate), Ok(key)) = (std::fs::read(certificate), std::fs::read(key)) else {
@@ -69,6 +77,28 @@ pub(super) async fn serve(
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => fail(&refusal),
     }
+}
+
+/// Has the calls measured, and the measurements served.
+#[cfg(feature = "telemetry")]
+#[expect(clippy::unnecessary_wraps, reason = "a build without the feature refuses here")]
+fn measured(surface: ServedSurface, options: &mut HttpServeOptions) -> Result<ServedSurface, StartRefusal> {
+    use scion_domain::http::StatusCode;
+    use scion_domain::served_route::{RouteAnswer, RouteRequest};
+    use scion_telemetry::{METRICS_MEDIA_TYPE, PrometheusMetrics};
+
+    let metrics = Arc::new(PrometheusMetrics::new());
+    let read = Arc::clone(&metrics);
+    options.metrics = Some(Arc::new(move |_: RouteRequest| {
+        let body = read.render().into_bytes();
+        async move { RouteAnswer { status: StatusCode::OK, media_type: METRICS_MEDIA_TYPE, body } }
+    }));
+    Ok(surface.observed_by(metrics))
+}
+
+#[cfg(not(feature = "telemetry"))]
+fn measured(_surface: ServedSurface, _options: &mut HttpServeOptions) -> Result<ServedSurface, StartRefusal> {
+    Err(StartRefusal::NotBuilt { option: "--metrics", feature: "telemetry" })
 }
 
 fn settings(config: &AgentConfig, environment: &BTreeMap<String, String>) -> ListenerSettings {

@@ -29,12 +29,27 @@ fn ask(port: u16, token: Option<&str>, body: &str) -> std::io::Result<String> {
     Ok(answer)
 }
 
+/// What `/metrics` answers.
+fn measured(port: u16, token: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "a client of the test's own server on loopback")]
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
 /// The program listening, with one caller it knows.
 fn listening(desk: &DeskService, transport: &str) -> (u16, tokio::process::Child) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut server = program(desk);
     server.args(["-t", transport, "--auth-type", "static", "--static-tokens-ref", "env://TOKENS"]);
-    server.args(["--token-audience", "ticket-desk", "--port", &port.to_string()]);
+    server.args(["--metrics", "--token-audience", "ticket-desk", "--port", &port.to_string()]);
     server.env("TOKENS", format!(r#"{{"{CALLER}": {{"client_id": "ada", "scopes": [], "tenant_id": "desk"}}}}"#));
     (port, server.spawn().unwrap())
 }
@@ -98,5 +113,10 @@ async fn a_known_caller_is_served_and_a_stranger_reaches_nothing() {
     let known = ask(port, Some(CALLER), call).unwrap();
     assert!(known.starts_with("HTTP/1.1 200") && known.contains("Printer 4 is out of paper"), "{known}");
     assert_eq!(desk.seen("GET /api/tickets/4"), 1);
+    let metrics = measured(port, CALLER);
+    assert!(metrics.starts_with("HTTP/1.1 200") && metrics.contains("application/openmetrics-text"), "{metrics}");
+    let counted = r#"scion_tool_calls_total{tool="desk_get_ticket",state="succeeded"} 1"#;
+    assert!(metrics.lines().any(|line| line == counted), "{metrics}");
+    assert!(measured(port, "another-token-that-nobody-gave-out-here").starts_with("HTTP/1.1 401"));
     server.kill().await.unwrap();
 }
