@@ -58,6 +58,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::mcp::McpRefusal::CATALOGUE,
         crate::model::BatchRefusal::CATALOGUE,
         crate::pack::PackRefusal::CATALOGUE,
+        crate::pack::ToolFactsRefusal::CATALOGUE,
         crate::paths::LockRefusal::CATALOGUE,
         crate::paths::PathRefusal::CATALOGUE,
         crate::payment::PaymentRefused::CATALOGUE,

@@ -25,7 +25,7 @@ use crate::refusals;
 pub use batch::{BatchDigests, batch, batch_with, encode_batch};
 pub use change_set::{change_set, change_set_patch};
 pub use msgpack::{NumberForm, encode_json};
-pub use ours::{ContentHasher, pack, receipt, record_content};
+pub use ours::{ContentHasher, pack, pack_entry, receipt, record_content};
 
 refusals! {
     /// Why something has no digest.

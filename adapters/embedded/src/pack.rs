@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use scion_domain::declaration::ConnectorDeclaration;
 use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256};
-use scion_domain::model::{PackImport, PackReceipt, PackStatus};
+use scion_domain::json::{Json, to_compact};
+use scion_domain::model::{PackEntry, PackImport, PackReceipt, PackReference, PackStatus};
+use scion_domain::pack::{EntryKind, MAX_ARCHIVE_BYTES, MAX_ENTRIES};
 use scion_domain::sink::SinkRefusal;
 
 use crate::contract::{self, AcceptedContract, Head};
@@ -14,20 +16,23 @@ use crate::failure::Outcome;
 use crate::value_index;
 use crate::writer::Writer;
 
-/// The engine's own bound (`wire/engine-protocol.md` 6.2).
-const MAX_ENTRIES: usize = 8192;
-
-/// The most bytes of all bodies: the engine's frame limit.
-const MAX_BYTES: usize = 64 << 20;
-
 /// What can be checked of an import without the store.
 pub(crate) fn check(import: &PackImport) -> Result<ConnectorDeclaration, SinkRefusal> {
     let invalid = |what| Err(SinkRefusal::PackInvalid { what });
     if import.entries.len() > MAX_ENTRIES {
         return invalid("it has more than 8192 entries");
     }
-    if import.entries.iter().map(|entry| entry.body.len()).sum::<usize>() > MAX_BYTES {
-        return invalid("its bodies have more than 64 MiB");
+    let schema = |schema: &Option<Vec<u8>>| schema.as_ref().map_or(0, Vec::len);
+    let size = |entry: &PackEntry| entry.body.len() + schema(&entry.input_schema) + schema(&entry.output_schema);
+    if import.entries.iter().map(size).sum::<usize>() > MAX_ARCHIVE_BYTES {
+        return invalid("its bodies and schemas have more than 64 MiB");
+    }
+    if import
+        .entries
+        .iter()
+        .any(|entry| !EntryKind::parse(&entry.kind).is_some_and(|kind| kind != EntryKind::McpServer))
+    {
+        return invalid("an entry is of no kind that a pack holds");
     }
     let mut seen = HashSet::with_capacity(import.entries.len());
     if !import.entries.iter().all(|entry| seen.insert(entry.uri.as_str())) {
@@ -62,10 +67,24 @@ pub(crate) fn import(writer: &mut Writer, import: &PackImport) -> Outcome<PackRe
         .prepare_cached("INSERT OR REPLACE INTO pack(connector, revision, digest) VALUES(?1, ?2, ?3)")?
         .execute(params![connector, revision, pack_digest.as_bytes()])?;
     transaction.prepare_cached("DELETE FROM pack_entry WHERE connector = ?1")?.execute([connector])?;
-    let mut add = transaction
-        .prepare_cached("INSERT INTO pack_entry(connector, uri, kind, media_type, body) VALUES(?1, ?2, ?3, ?4, ?5)")?;
+    let mut add = transaction.prepare_cached(
+        "INSERT INTO pack_entry(connector, uri, kind, media_type, body, name, input_schema, output_schema, annotations, links, facts)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?;
     for entry in &import.entries {
-        add.execute(params![connector, entry.uri, entry.kind, entry.media_type, entry.body])?;
+        add.execute(params![
+            connector,
+            entry.uri,
+            entry.kind,
+            entry.media_type,
+            entry.body,
+            entry.name,
+            entry.input_schema,
+            entry.output_schema,
+            to_compact(&entry.annotations.to_json()),
+            to_compact(&links(entry)),
+            entry.facts.as_ref().map(|facts| to_compact(&facts.to_json())),
+        ])?;
     }
     drop(add);
     let head = Head { key: connector, revision, digest: pack_digest };
@@ -76,6 +95,13 @@ pub(crate) fn import(writer: &mut Writer, import: &PackImport) -> Outcome<PackRe
     }
     transaction.commit()?;
     Ok(PackReceipt { pack_digest, revision, unchanged: false })
+}
+
+fn links(entry: &PackEntry) -> Json {
+    let link = |link: &PackReference| {
+        Json::from([("kind", Json::from(link.kind.as_str())), ("uri", Json::from(link.uri.as_str()))])
+    };
+    entry.references.iter().map(link).collect::<Vec<_>>().into()
 }
 
 /// SDK-SOURCE-INGEST-R004.27: more than half of what is published goes only with the caller's word.

@@ -2,10 +2,11 @@
 
 use super::msgpack::Writer;
 use super::{NumberForm, batch::write_entity, checkpoint, framed};
-use crate::canonical::write_lossless_object;
+use crate::canonical::{lossless_json, write_lossless_object};
 use crate::id::Digest256;
 use crate::json::JsonObject;
 use crate::model::{PackEntry, PackImport, SourceReceipt};
+use crate::pack::references_digest;
 
 const RECORD_CONTENT: &str = "scion/record-content/v1";
 
@@ -37,17 +38,46 @@ impl ContentHasher {
     }
 }
 
-/// Digest of a pack's content: framed `scion/pack/v1` over the connector, then kind, URI, media type and body of each entry,
-/// entries ordered by URI. The order of the entries, the expected revision and the permission to withdraw do not count.
+/// Digest of a pack's content: framed `scion/pack/v2` over the connector and [`pack_entry`] of each entry in the order of their
+/// URIs. The order of the entries, the expected revision and the permission to withdraw do not count, and neither does the
+/// version the server gives itself: a release that publishes the same content publishes the same pack.
 pub fn pack(import: &PackImport) -> Digest256 {
-    let mut entries: Vec<&PackEntry> = import.entries.iter().collect();
-    entries.sort_by_key(|entry| (&entry.uri, &entry.kind, &entry.media_type, &entry.body));
-    let mut fields: Vec<&[u8]> = Vec::with_capacity(1 + 4 * entries.len());
+    let mut entries: Vec<(&str, Digest256)> =
+        import.entries.iter().map(|entry| (entry.uri.as_str(), pack_entry(entry))).collect();
+    entries.sort_unstable();
+    let mut fields: Vec<&[u8]> = Vec::with_capacity(1 + entries.len());
     fields.push(import.connector.as_str().as_bytes());
-    for entry in entries {
-        fields.extend([entry.kind.as_bytes(), entry.uri.as_bytes(), entry.media_type.as_bytes(), &entry.body]);
-    }
-    framed("scion/pack/v1", &fields)
+    fields.extend(entries.iter().map(|(_, digest)| digest.as_bytes().as_slice()));
+    framed("scion/pack/v2", &fields)
+}
+
+/// Digest of one entry of a pack, framed `scion/pack-entry/v1` over everything it says: kind, URI, name, media type, body, both
+/// schemas, annotations, links and facts. An absent schema is not an empty one; the order of links does not count.
+pub fn pack_entry(entry: &PackEntry) -> Digest256 {
+    let present = |schema: &Option<Vec<u8>>| {
+        let mut field = Vec::new();
+        if let Some(schema) = schema {
+            field.push(1);
+            field.extend_from_slice(schema);
+        }
+        field
+    };
+    let facts = entry.facts.as_ref().map(|facts| lossless_json(&facts.to_json())).unwrap_or_default();
+    framed(
+        "scion/pack-entry/v1",
+        &[
+            entry.kind.as_bytes(),
+            entry.uri.as_bytes(),
+            entry.name.as_bytes(),
+            entry.media_type.as_bytes(),
+            &entry.body,
+            &present(&entry.input_schema),
+            &present(&entry.output_schema),
+            lossless_json(&entry.annotations.to_json()).as_bytes(),
+            references_digest(&entry.references).as_bytes(),
+            facts.as_bytes(),
+        ],
+    )
 }
 
 /// Digest of a receipt: framed `scion/source-receipt/v1` over everything it says except `disposition`, so that a replayed

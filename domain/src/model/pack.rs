@@ -1,7 +1,7 @@
 //! What a connector declares, as a store accepts it.
 
 use crate::id::{ConnectorName, Digest256};
-use crate::pack::PackAnnotations;
+use crate::pack::{PackAnnotations, ToolContractFacts};
 
 /// One entry of a pack: an exact body under a URI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub struct PackEntry {
     pub annotations: PackAnnotations,
     /// Other entries it leads to.
     pub references: Vec<PackReference>,
+    /// What is promised of a tool: beside the annotations, because the engine's map is closed. The engine reads them in the
+    /// contract entry; a store of our own keeps them here (R045 of connector control).
+    pub facts: Option<ToolContractFacts>,
 }
 
 /// A link from one entry of a pack to another.

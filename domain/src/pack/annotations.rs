@@ -102,3 +102,13 @@ pub enum ToolMode {
     /// One tool per operation.
     Verbose,
 }
+
+impl ToolMode {
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Condensed => "condensed",
+            Self::Verbose => "verbose",
+        }
+    }
+}

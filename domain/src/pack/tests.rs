@@ -1,0 +1,5 @@
+//! The cases of `pack.json` that need no server.
+
+mod annotations;
+mod archive;
+mod facts;
