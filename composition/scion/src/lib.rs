@@ -32,6 +32,7 @@ mod outbound;
 pub mod prelude;
 #[cfg(feature = "mcp-server")]
 mod run;
+mod signer;
 pub mod sink;
 pub mod testing;
 #[cfg(feature = "mcp-server")]
