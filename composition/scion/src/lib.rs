@@ -53,6 +53,7 @@ pub use scion_serve as serve;
 pub use scion_serve::ToolRefusal as ApiError;
 pub use scion_serve::{Page, identity};
 pub use scion_sync as sync;
+pub use signer::datapoint_signer;
 
 #[cfg(feature = "http")]
 pub use scion_auth as auth;
