@@ -3,6 +3,8 @@
 
 pub mod access_authority;
 pub mod access_check;
+pub mod change_envelopes;
+pub mod change_feed_reader;
 pub mod checkpoint_store;
 pub mod credential_provider;
 pub mod effect_receipts;
@@ -11,6 +13,7 @@ pub mod http_exchange;
 pub mod jwt;
 pub mod key_value;
 pub mod mcp_session;
+pub mod message_stream;
 pub mod record_digests;
 pub mod sink;
 pub mod source_adapter;

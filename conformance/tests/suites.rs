@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use scion_conformance::doubles::access_authority::{AuthorityFlaw, FlawedAuthorities};
 use scion_conformance::doubles::access_check::{AccessFlaw, FlawedChecks};
+use scion_conformance::doubles::change_envelopes::{EnvelopeFlaw, FlawedEnvelopeGraphs};
+use scion_conformance::doubles::change_feed_reader::{FeedFlaw, FlawedFeeds};
 use scion_conformance::doubles::checkpoint_store::{CheckpointFlaw, FlawedCheckpointStores};
 use scion_conformance::doubles::credential_provider::{CredentialFlaw, FlawedProviders};
 use scion_conformance::doubles::effect_receipts::{FlawedReceiptStores, ReceiptFlaw};
@@ -11,6 +13,7 @@ use scion_conformance::doubles::graph_query::{FlawedGraphs, GraphFlaw};
 use scion_conformance::doubles::jwt::{FlawedJwt, JwtFlaw};
 use scion_conformance::doubles::key_value::{FlawedKeyValueStores, KeyValueFlaw};
 use scion_conformance::doubles::mcp_session::{FlawedSessions, SessionFlaw};
+use scion_conformance::doubles::message_stream::{FlawedStreams, StreamFlaw};
 use scion_conformance::doubles::record_digests::{DigestFlaw, FlawedDigestStores};
 use scion_conformance::doubles::sink::{FlawedSinks, SinkFlaw};
 use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
@@ -50,6 +53,9 @@ macro_rules! suite_test {
 
 suite_test!(the_sink_suite_finds_every_flaw, sink, SinkFlaw, FlawedSinks);
 suite_test!(the_key_value_suite_finds_every_flaw, key_value, KeyValueFlaw, FlawedKeyValueStores);
+suite_test!(the_stream_suite_finds_every_flaw, message_stream, StreamFlaw, FlawedStreams);
+suite_test!(the_envelope_suite_finds_every_flaw, change_envelopes, EnvelopeFlaw, FlawedEnvelopeGraphs);
+suite_test!(the_change_feed_suite_finds_every_flaw, change_feed_reader, FeedFlaw, FlawedFeeds::new);
 suite_test!(the_checkpoint_suite_finds_every_flaw, checkpoint_store, CheckpointFlaw, FlawedCheckpointStores);
 suite_test!(the_digest_suite_finds_every_flaw, record_digests, DigestFlaw, FlawedDigestStores);
 suite_test!(the_credential_suite_finds_every_flaw, credential_provider, CredentialFlaw, FlawedProviders::new);

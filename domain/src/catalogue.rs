@@ -59,6 +59,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::ingest::IngestRefusal::CATALOGUE,
         crate::json::JsonRefusal::CATALOGUE,
         crate::mcp::McpRefusal::CATALOGUE,
+        crate::messaging::MessageRefusal::CATALOGUE,
         crate::model::BatchRefusal::CATALOGUE,
         crate::pack::PackRefusal::CATALOGUE,
         crate::pack::ToolFactsRefusal::CATALOGUE,

@@ -41,6 +41,7 @@ pub mod integrity;
 pub mod json;
 pub mod listener;
 pub mod mcp;
+pub mod messaging;
 pub mod model;
 pub mod openapi;
 pub mod outbound;

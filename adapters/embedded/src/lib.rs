@@ -24,6 +24,7 @@
 //! ```
 
 mod admission;
+mod changes;
 mod checkpoint_text;
 mod commit;
 mod connection;
@@ -35,6 +36,7 @@ mod intern;
 mod iri;
 mod key_value;
 mod lookup;
+mod messages;
 mod ontology;
 mod options;
 mod pack;

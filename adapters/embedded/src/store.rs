@@ -125,7 +125,7 @@ impl EmbeddedGraph {
         self.write(choose).await.map_err(|f| self.sink(f))
     }
 
-    async fn write<T: Send + 'static>(
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Writer) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
@@ -133,6 +133,14 @@ impl EmbeddedGraph {
             Some(writer) => writer.run(operation).await,
             None => Err(StoreRefusal::ReadOnly.into()),
         }
+    }
+
+    /// A read on one of the reading connections.
+    pub(crate) async fn reading<T: Send + 'static>(
+        &self,
+        operation: impl FnOnce(&rusqlite::Connection) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        self.inner.readers.read(operation).await
     }
 
     async fn contract(&self, connector: &ConnectorName) -> Outcome<Option<Arc<AcceptedContract>>> {
@@ -158,7 +166,7 @@ impl EmbeddedGraph {
         failure.into_sink(self.inner.options.busy_timeout)
     }
 
-    fn store(&self, failure: Failure) -> StoreRefusal {
+    pub(crate) fn store(&self, failure: Failure) -> StoreRefusal {
         failure.into_store(self.inner.options.busy_timeout)
     }
 

@@ -6,6 +6,7 @@ mod commit;
 mod faults;
 mod ids_and_numbers;
 mod key_value;
+mod messages;
 mod model;
 mod opening;
 mod packs;
