@@ -126,5 +126,26 @@ refusals! {
     }
 }
 
+impl ProfileFinding {
+    /// The tool it is about.
+    pub fn tool(&self) -> &str {
+        match self {
+            Self::NameTooLong { tool, .. }
+            | Self::NameCharacters { tool }
+            | Self::NameTwice { tool }
+            | Self::Order { tool }
+            | Self::RootNotObject { tool, .. }
+            | Self::RootComposition { tool, .. }
+            | Self::OpenObject { tool, .. }
+            | Self::OpenReference { tool, .. }
+            | Self::WideInteger { tool, .. }
+            | Self::ArgumentName { tool, .. }
+            | Self::RequiredUnknown { tool, .. }
+            | Self::NotASchema { tool, .. }
+            | Self::TooDeep { tool, .. } => tool,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,12 @@ refusals! {
         /// The description of an API cannot be read.
         DocumentFile { path: String, what: &'static str } => "document_unreadable", CallerMistake, Never,
             "{path} cannot be read: {what}", "check the path and its permissions";
+        /// A file that the command line names cannot be read.
+        InputFile { path: String, what: &'static str } => "input_unreadable", CallerMistake, Never,
+            "{path} cannot be read: {what}", "check the path and its permissions";
+        /// A report cannot be written.
+        ReportFile { path: String, what: &'static str } => "report_unwritable", CallerMistake, Never,
+            "the report {path} cannot be written: {what}", "name a file in a folder you may write to";
         /// The answer has another shape than the format can carry.
         FormatUnfit { format: &'static str, shape: &'static str } => "format_unfit", CallerMistake, Never,
             "{format} cannot carry {shape}", "use table, or json and csv for SELECT and ASK, turtle for CONSTRUCT and DESCRIBE";

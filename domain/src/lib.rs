@@ -15,6 +15,7 @@ pub mod base64;
 pub mod call;
 pub mod canonical;
 pub mod catalogue;
+pub mod certification;
 pub mod client_profile;
 pub mod command;
 pub mod config;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use scion::http::Outbound;
 use scion::mcp_client::McpClient;
 use scion::ports::{CredentialProvider, McpConnector};
-use scion_domain::config::{ConnectorConfig, EndpointTarget};
+use scion_domain::config::{ConnectorConfig, EndpointSpec, EndpointTarget};
+use scion_domain::id::ConnectorName;
 use scion_domain::outbound::OutboundSettingRefusal;
 
 /// The way to every configured connector: the one dialer and the one resolver of the process.
@@ -33,9 +34,18 @@ impl Connectors {
     /// Opens sessions on behalf of one connector. Its endpoint and its authorization server are dialled as the operator
     /// configured them, and no other host that is not public.
     pub(crate) fn client(&self, config: &ConnectorConfig) -> Arc<dyn McpConnector> {
-        let name = &config.connector;
-        let mut builder = McpClient::builder(name.clone()).credentials(self.credentials());
-        if let EndpointTarget::Url { url, client_credentials, .. } = &config.endpoint.target {
+        self.client_with(&config.connector, &config.endpoint, self.credentials())
+    }
+
+    /// The same with references resolved in another way.
+    pub(crate) fn client_with(
+        &self,
+        name: &ConnectorName,
+        endpoint: &EndpointSpec,
+        credentials: Arc<dyn CredentialProvider>,
+    ) -> Arc<dyn McpConnector> {
+        let mut builder = McpClient::builder(name.clone()).credentials(credentials);
+        if let EndpointTarget::Url { url, client_credentials, .. } = &endpoint.target {
             builder = builder.http(Arc::new(self.outbound.endpoint(name, url)));
             if let Some(client) = client_credentials {
                 let authority = Arc::new(self.outbound.endpoint(name, client.authority()));

@@ -1,4 +1,4 @@
-//! The commands `connector-sync` and `scion`, as a library, so that an embedder can build both with sinks of its own:
+//! The commands `connector-sync`, `connector-certify` and `scion`, as a library, so that an embedder can build both with sinks of its own:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -6,6 +6,7 @@
 //! }
 //! ```
 
+mod certify;
 mod commands;
 mod connectors;
 mod doctor;
@@ -39,6 +40,12 @@ const NOT_STARTED: u8 = 2;
 pub fn connector_sync(sinks: &SinkRegistry) -> ExitCode {
     panics::one_line("connector-sync");
     sync::main(sinks).into()
+}
+
+/// Runs `connector-certify` with the arguments of this process.
+pub fn connector_certify() -> ExitCode {
+    panics::one_line("connector-certify");
+    certify::main().into()
 }
 
 /// Runs `scion` with the arguments of this process.

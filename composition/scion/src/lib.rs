@@ -42,6 +42,7 @@ pub mod usage;
 #[cfg(all(feature = "http", feature = "mcp-server"))]
 pub use admission::served_security;
 pub use outbound::EndpointExchange;
+pub use scion_certify as certify;
 pub use scion_domain as domain;
 pub use scion_domain::time::Timestamp;
 pub use scion_local as local;

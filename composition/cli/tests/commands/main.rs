@@ -6,6 +6,7 @@ mod support;
 
 mod bad_input;
 mod bad_store;
+mod certify;
 mod contract;
 mod doctor;
 mod drain;

@@ -23,7 +23,7 @@ pub(crate) fn served_example() -> &'static Path {
     SERVER.get_or_init(|| build_example("scion-mcp-server", "served-example"))
 }
 
-fn build_example(package: &str, example: &str) -> PathBuf {
+pub(crate) fn build_example(package: &str, example: &str) -> PathBuf {
     let path = Path::new(SCION).with_file_name("examples").join(example);
     // A run of the whole workspace has just built every example; building it again with fewer features costs a minute.
     if std::env::var_os("SCION_EXAMPLES_BUILT").is_some() && path.is_file() {

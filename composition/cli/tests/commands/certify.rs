@@ -1,0 +1,6 @@
+//! `connector-certify` against real servers.
+
+mod forms;
+mod http;
+mod toy;
+mod vectors;
