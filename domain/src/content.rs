@@ -7,6 +7,7 @@
 mod catalogue;
 mod contract;
 mod files;
+mod front_matter;
 mod place;
 mod prompt;
 mod refusal;
@@ -16,6 +17,7 @@ mod template;
 pub use catalogue::{ContentCatalogue, ContentItem, ContentSurface, DIGEST_META_KEY, SURFACES_META_KEY, SurfaceCount};
 pub use contract::{ACCESS_VOCABULARY, contract_turtle, contract_uri};
 pub use files::{ContentFiles, text_of};
+pub use front_matter::front_matter;
 pub use place::{Place, place};
 pub use prompt::{PROMPT_META_KEY, PromptFile, PromptKind, Suggestions};
 pub use refusal::ContentRefusal;

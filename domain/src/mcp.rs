@@ -341,6 +341,9 @@ refusals! {
         /// The arguments were refused.
         ArgumentsRefused { tool: String } => "arguments_refused", CallerMistake, Never,
             "`{tool}` refuses its arguments", "compare the preset's params and arguments with the tool's input schema";
+        /// The server refuses to fill a prompt in.
+        PromptRejected { prompt: String } => "prompt_rejected", CallerMistake, Never,
+            "the server refuses to fill in the prompt `{prompt}`", "compare the arguments with the prompt's definition";
         /// The tool answered with an error.
         ToolFailed { tool: String } => "tool_failed", PeerMisbehaved, Later,
             "`{tool}` answered with an error", "look at the server's own log; the error text is not repeated here";

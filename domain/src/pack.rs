@@ -15,6 +15,7 @@ mod kind;
 mod readable;
 mod refusal;
 mod tool_entry;
+mod validate;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +37,4 @@ pub use readable::{
 };
 pub use refusal::PackRefusal;
 pub use tool_entry::{tool_entry, tool_schema};
+pub use validate::{resource_kind, skill_header, skill_of, validate};

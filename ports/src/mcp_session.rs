@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use scion_domain::config::EndpointSpec;
+use scion_domain::json::JsonObject;
 use scion_domain::mcp::{
     McpRefusal, ResourceBody, ResourceDescription, ServerIdentity, ToolCall, ToolDescription, ToolResult,
 };
@@ -31,6 +34,19 @@ pub trait McpSession: Send + Sync {
 
     /// One resource.
     async fn read_resource(&self, uri: &str) -> Result<ResourceBody, McpRefusal>;
+
+    /// All prompts, each as the server wrote it: a pack keeps definitions, and a model of them would lose what it does not know.
+    /// A session that does not know prompts answers [`McpRefusal::Unsupported`].
+    async fn list_prompts(&self) -> Result<Vec<JsonObject>, McpRefusal> {
+        Err(McpRefusal::Unsupported { operation: "prompts/list".to_owned() })
+    }
+
+    /// One prompt, filled in with these texts, as the server wrote it. A prompt that the server refuses for its arguments is
+    /// [`McpRefusal::PromptRejected`]; no failure of the transport ever is.
+    async fn get_prompt(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<JsonObject, McpRefusal> {
+        let _ = (name, arguments);
+        Err(McpRefusal::Unsupported { operation: "prompts/get".to_owned() })
+    }
 
     /// One tool call.
     async fn call_tool(&self, call: &ToolCall) -> Result<ToolResult, McpRefusal>;

@@ -40,3 +40,15 @@ pub enum CaptureRefusal {
     /// What it publishes is no pack.
     Pack(PackRefusal),
 }
+
+impl From<McpRefusal> for CaptureRefusal {
+    fn from(refusal: McpRefusal) -> Self {
+        Self::Mcp(refusal)
+    }
+}
+
+impl From<PackRefusal> for CaptureRefusal {
+    fn from(refusal: PackRefusal) -> Self {
+        Self::Pack(refusal)
+    }
+}

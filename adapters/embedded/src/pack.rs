@@ -27,10 +27,7 @@ pub(crate) fn check(import: &PackImport) -> Result<ConnectorDeclaration, SinkRef
     if import.entries.iter().map(size).sum::<usize>() > MAX_ARCHIVE_BYTES {
         return invalid("its bodies and schemas have more than 64 MiB");
     }
-    if import
-        .entries
-        .iter()
-        .any(|entry| !EntryKind::parse(&entry.kind).is_some_and(|kind| kind != EntryKind::McpServer))
+    if import.entries.iter().any(|entry| EntryKind::parse(&entry.kind).is_none_or(|kind| kind == EntryKind::McpServer))
     {
         return invalid("an entry is of no kind that a pack holds");
     }

@@ -177,9 +177,31 @@ pub(crate) fn resources(raw: &str) -> Result<Page<ResourceDescription>, Malforme
             uri: take_text(&mut members, "uri")?,
             name: take_text(&mut members, "name")?,
             media_type: take_optional_text(&mut members, "mimeType")?,
+            meta: match members.remove("_meta") {
+                Some(Json::Object(meta)) => meta,
+                _ => JsonObject::new(),
+            },
             ..ResourceDescription::default()
         })
     })
+}
+
+/// Reads one page of `prompts/list`; the definitions stay as they are.
+pub(crate) fn prompts(raw: &str) -> Result<Page<JsonObject>, Malformed> {
+    page(raw, "prompts", |members| match members.get("name") {
+        Some(Json::String(_)) => Ok(members),
+        _ => Err(Malformed),
+    })
+}
+
+/// Reads a `prompts/get` result; it stays as it is. `None` when the server asks for a person's input instead.
+pub(crate) fn prompt(raw: &str) -> Result<Option<JsonObject>, Malformed> {
+    let result = object(raw)?;
+    match result.get("resultType").map(Json::as_str) {
+        None | Some(None | Some("complete")) => Ok(Some(result)),
+        Some(Some("input_required")) => Ok(None),
+        Some(Some(_)) => Err(Malformed),
+    }
 }
 
 /// Reads a `resources/read` result: the content under the URI asked for, or the only one. `None` when the server asks
@@ -286,6 +308,20 @@ mod tests {
         assert!(tool.wraps && tool.description.hints.is_read_only());
         assert_eq!(tool.description.input_schema.get("x").unwrap().as_number().unwrap().as_text(), "1.0");
         assert!(tool.description.meta.contains_key("k"));
+    }
+
+    #[test]
+    fn a_prompt_stays_as_it_is() {
+        let listed =
+            super::prompts(r#"{"prompts":[{"name":"p","arguments":[{"name":"a","required":false}],"x":1.0}]}"#)
+                .unwrap();
+        let kept = scion_domain::json::to_compact(&Json::Object(listed.items[0].clone()));
+        assert_eq!(kept, r#"{"arguments":[{"name":"a","required":false}],"name":"p","x":1.0}"#);
+        assert_eq!(super::prompts(r#"{"prompts":[{"title":"p"}]}"#), Err(Malformed));
+        assert!(super::prompt(r#"{"messages":[]}"#).unwrap().unwrap().contains_key("messages"));
+        assert_eq!(super::prompt(r#"{"resultType":"input_required"}"#), Ok(None));
+        assert_eq!(super::prompt(r#"{"resultType":"task"}"#), Err(Malformed));
+        assert_eq!(super::prompt("[]"), Err(Malformed));
     }
 
     #[test]

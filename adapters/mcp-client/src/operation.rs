@@ -14,6 +14,8 @@ pub(crate) enum Operation<'a> {
     Call(&'a str),
     ListTools,
     ListResources,
+    ListPrompts,
+    Prompt(&'a str),
     Read(&'a str),
     Subscribe(&'a str),
     Listen,
@@ -26,6 +28,8 @@ impl fmt::Display for Operation<'_> {
             Self::Call(tool) => write!(f, "tools/call {tool}"),
             Self::ListTools => f.write_str("tools/list"),
             Self::ListResources => f.write_str("resources/list"),
+            Self::ListPrompts => f.write_str("prompts/list"),
+            Self::Prompt(name) => write!(f, "prompts/get {name}"),
             Self::Read(uri) => write!(f, "resources/read {uri}"),
             Self::Subscribe(uri) => write!(f, "resources/subscribe {uri}"),
             Self::Listen => f.write_str("subscriptions/listen"),
@@ -53,6 +57,7 @@ impl Operation<'_> {
                 McpRefusal::UnknownResource { uri: (*uri).to_owned() }
             }
             (code, _) if code == ErrorCode::METHOD_NOT_FOUND.0 => McpRefusal::Unsupported { operation },
+            (_, Self::Prompt(name)) => McpRefusal::PromptRejected { prompt: (*name).to_owned() },
             (-32_600 | -32_602 | -32_700, _) => McpRefusal::Malformed { operation },
             (_, Self::Call(tool)) => McpRefusal::ToolFailed { tool: (*tool).to_owned() },
             _ => McpRefusal::ToolFailed { tool: operation },
@@ -84,6 +89,11 @@ mod tests {
             (call, -32_000, "", "server_rate_limited"),
             (call, -32_600, "", "answer_malformed"),
             (Operation::ListResources, -32_603, "", "tool_failed"),
+            (Operation::Prompt("p"), -32_602, "", "prompt_rejected"),
+            (Operation::Prompt("p"), -32_603, "", "prompt_rejected"),
+            (Operation::Prompt("p"), -32_000, "", "server_rate_limited"),
+            (Operation::Prompt("p"), 1, "", "answer_malformed"),
+            (Operation::ListPrompts, -32_601, "", "operation_unsupported"),
             (call, 1, "", "answer_malformed"),
             (call, 2, "", "message_too_large"),
         ] {

@@ -1,16 +1,18 @@
 //! One open conversation.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ListResourcesRequest, ListToolsRequest,
-    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams,
+    ListPromptsRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, ReadResourceRequest,
+    ReadResourceRequestParams, ServerResult,
 };
 use rmcp::service::RunningService;
+use scion_domain::json::JsonObject;
 use scion_domain::mcp::{
     McpRefusal, ResourceBody, ResourceDescription, ServerIdentity, ToolCall, ToolDescription, ToolResult,
 };
@@ -122,6 +124,26 @@ impl McpSession for Session {
         let raw = self.text(operation, ClientRequest::ReadResourceRequest(request)).await?;
         match decode::resource(&raw, uri) {
             Ok(Some(body)) => Ok(body),
+            Ok(None) => Err(McpRefusal::Unsupported { operation: format!("{operation} without a person's answer") }),
+            Err(Malformed) => Err(McpRefusal::Malformed { operation: operation.to_string() }),
+        }
+    }
+
+    async fn list_prompts(&self) -> Result<Vec<JsonObject>, McpRefusal> {
+        let request = |params| ClientRequest::ListPromptsRequest(ListPromptsRequest { params, ..Default::default() });
+        self.list(Operation::ListPrompts, request, decode::prompts).await
+    }
+
+    async fn get_prompt(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<JsonObject, McpRefusal> {
+        let operation = Operation::Prompt(name);
+        let mut params = GetPromptRequestParams::new(name);
+        if !arguments.is_empty() {
+            let texts = arguments.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+            params = params.with_arguments(texts.collect::<serde_json::Map<_, _>>());
+        }
+        let raw = self.text(operation, ClientRequest::GetPromptRequest(GetPromptRequest::new(params))).await?;
+        match decode::prompt(&raw) {
+            Ok(Some(result)) => Ok(result),
             Ok(None) => Err(McpRefusal::Unsupported { operation: format!("{operation} without a person's answer") }),
             Err(Malformed) => Err(McpRefusal::Malformed { operation: operation.to_string() }),
         }

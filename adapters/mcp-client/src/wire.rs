@@ -78,6 +78,8 @@ impl Pending {
                     ClientRequest::CallToolRequest(_)
                     | ClientRequest::ListToolsRequest(_)
                     | ClientRequest::ListResourcesRequest(_)
+                    | ClientRequest::ListPromptsRequest(_)
+                    | ClientRequest::GetPromptRequest(_)
                     | ClientRequest::ReadResourceRequest(_) => Kind::Raw,
                     _ => Kind::Typed,
                 };

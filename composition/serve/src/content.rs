@@ -1,12 +1,11 @@
 //! Declared content: read once, checked whole, then served as exact bytes.
 
 mod bind;
-mod front_matter;
 mod handle;
 mod ontology;
 
-pub use front_matter::front_matter;
 pub use handle::{ContentChange, ContentHandle};
+pub use scion_domain::content::front_matter;
 
 pub(crate) use bind::Bound;
 pub(crate) use handle::ContentState;

@@ -23,17 +23,12 @@ impl PackAnnotations {
     pub fn declared(
         uri: &str,
         meta: &JsonObject,
-        hints: &ToolHints,
+        hints: ToolHints,
         pin: Option<Digest256>,
     ) -> Result<Self, PackRefusal> {
         let mut said = match meta.get(ANNOTATIONS_KEY) {
             None => Self::default(),
-            Some(Json::Object(members)) => {
-                let mut closed = members.clone();
-                closed.retain(|name, _| !FACT_MEMBERS.contains(&name.as_str()));
-                Self::from_json(uri, &Json::Object(closed))?
-            }
-            Some(_) => return Err(bad(uri, "not an object")),
+            Some(closed) => Self::from_json(uri, closed)?,
         };
         let pairs = [
             (&mut said.read_only_hint, hints.read_only),
@@ -46,6 +41,19 @@ impl PackAnnotations {
         }
         agree(uri, &mut said.sdk_contract_pin, pin, "a contract pin that is not the fingerprint of the tool")?;
         Ok(said)
+    }
+
+    /// [`Self::declared`] of a tool, which may declare facts beside the closed map.
+    pub(super) fn of_tool(uri: &str, meta: &JsonObject, hints: ToolHints, pin: Digest256) -> Result<Self, PackRefusal> {
+        match meta.get(ANNOTATIONS_KEY) {
+            Some(Json::Object(members)) if FACT_MEMBERS.iter().any(|name| members.contains_key(*name)) => {
+                let mut closed = members.clone();
+                closed.retain(|name, _| !FACT_MEMBERS.contains(&name.as_str()));
+                let meta = JsonObject::from([(ANNOTATIONS_KEY.to_owned(), Json::Object(closed))]);
+                Self::declared(uri, &meta, hints, Some(pin))
+            }
+            _ => Self::declared(uri, meta, hints, Some(pin)),
+        }
     }
 
     /// As JSON: unknown values are left out, so that an empty map is `{}`.

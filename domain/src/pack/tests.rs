@@ -3,3 +3,4 @@
 mod annotations;
 mod archive;
 mod facts;
+mod validate;

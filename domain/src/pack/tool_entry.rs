@@ -74,7 +74,7 @@ pub fn tool_entry(connector: &ConnectorName, tool: &ToolDescription) -> Result<P
     .map(|(name, value)| (name.to_owned(), value))
     .collect();
     let body = peer_json(&Json::Object(body)).into_bytes();
-    let annotations = PackAnnotations::declared(&uri, &tool.meta, &tool.hints, Some(pin))?;
+    let annotations = PackAnnotations::of_tool(&uri, &tool.meta, tool.hints, pin)?;
     let facts = ToolContractFacts::of_tool(&uri, tool, &body)?;
     Ok(PackEntry {
         kind: EntryKind::Tool.as_str().to_owned(),

@@ -29,7 +29,7 @@ fn pack_annotation_declarations_of_the_vectors() {
             _ => JsonObject::new(),
         };
         let pin = case.get("contract_pin").and_then(Json::as_str).map(|pin| Digest256::parse_hex(pin).unwrap());
-        let read = PackAnnotations::declared("tool://m/t", &meta, &hints(case.get("tool_annotations")), pin);
+        let read = PackAnnotations::declared("tool://m/t", &meta, hints(case.get("tool_annotations")), pin);
         match case.get("ok") {
             Some(expected) => assert_eq!(&read.unwrap().to_json(), expected, "{id}"),
             None => assert!(matches!(read, Err(PackRefusal::Annotation { .. })), "{id}"),

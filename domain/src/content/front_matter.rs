@@ -1,8 +1,9 @@
 //! A strict reader of front matter: one YAML mapping, no anchors, no aliases, no tags, no member twice.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
-use scion_domain::content::ContentRefusal;
-use scion_domain::json::{Json, JsonNumber, JsonObject};
+
+use super::ContentRefusal;
+use crate::json::{Json, JsonNumber, JsonObject};
 
 const MAX_DEPTH: usize = 8;
 
