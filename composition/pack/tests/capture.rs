@@ -391,7 +391,11 @@ fn changes() -> Vec<fn(&mut Server)> {
         |server| server.unlisted("ui://mini/1", "text/html;profile=mcp-app", "<p>"),
         |server| server.resources[0].name = "other".into(),
         |server| {
-            server.unlisted("connector://resources", "application/json", r#"{"connector": "mini", "descriptors":  []}"#)
+            server.unlisted(
+                "connector://resources",
+                "application/json",
+                r#"{"connector": "mini", "descriptors":  []}"#,
+            );
         },
     ]
 }
