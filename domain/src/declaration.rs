@@ -17,7 +17,7 @@ pub mod plan;
 mod preset;
 mod read;
 mod read_source;
-mod refusal;
+pub(crate) mod refusal;
 mod schema;
 pub mod selection;
 mod source_meta;

@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod access_check;
+pub mod access_contract;
 pub mod api_curation;
 pub mod auth;
 pub mod base64;
@@ -61,6 +62,7 @@ pub mod resource_descriptor;
 pub mod retry;
 pub mod secret;
 pub mod seed_graph;
+pub mod semantic_coverage;
 pub mod served_route;
 pub mod served_security;
 pub mod settings;
@@ -75,6 +77,9 @@ pub mod time;
 pub mod tls;
 pub mod tool_context;
 pub mod tool_surface;
+pub mod transport_contract;
+mod turtle;
 pub mod values;
+mod words;
 pub mod work;
 pub mod writeback;

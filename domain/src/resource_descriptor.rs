@@ -4,29 +4,7 @@
 use crate::credential::{RuntimeRef, SecretRef};
 use crate::declaration::descriptor::{Descriptor, DescriptorRefusal};
 use crate::json::{Json, JsonObject};
-
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vmeta])* $variant),* }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The wire word.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            /// Reads the wire word.
-            pub fn parse(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|known| known.as_str() == word)
-            }
-        }
-    };
-}
+use crate::words::words;
 
 words! {
     /// What a resource is.
@@ -47,7 +25,8 @@ words! {
 }
 
 words! {
-    /// How data is reached.
+    /// How data is reached: one word per protocol (SDK-CONNECTOR-CONTROL-R040 to R044, R069.1). The words behind
+    /// [`AccessKind::VirtualGraph`] are ours.
     AccessKind {
         /// A tool of the connector.
         McpTool = "mcp_tool",
@@ -57,6 +36,30 @@ words! {
         GraphqlQuery = "graphql_query",
         /// A skill of an agent.
         A2aSkill = "a2a_skill",
+        /// Tables or collections that a graph reads where they are.
+        VirtualGraph = "virtual_graph",
+        /// A statement of a relational database.
+        SqlQuery = "sql_query",
+        /// A query of a document database.
+        DocumentQuery = "document_query",
+        /// A query of an RDF store.
+        SparqlQuery = "sparql_query",
+        /// Files below a folder, or objects below a prefix.
+        FileTree = "file_tree",
+        /// Server-sent events.
+        SseStream = "sse_stream",
+        /// Messages of a web socket.
+        WebsocketStream = "websocket_stream",
+        /// A topic of a Kafka cluster.
+        KafkaTopic = "kafka_topic",
+    }
+}
+
+impl AccessKind {
+    /// Whether it hands out events as they come instead of answering queries. Such a protocol pushes down a range of time and
+    /// nothing else (SDK-CONNECTOR-CONTROL-R069.2).
+    pub const fn is_stream(self) -> bool {
+        matches!(self, Self::SseStream | Self::WebsocketStream | Self::KafkaTopic)
     }
 }
 
@@ -71,6 +74,8 @@ words! {
         Offset = "offset",
         /// By a page number.
         Page = "page",
+        /// By the last key that was read.
+        Keyset = "keyset",
     }
 }
 

@@ -34,10 +34,10 @@ refusals! {
             "the data resource `{name}` names a class that the ontology does not declare", "declare the class, or name a declared one";
         /// An access kind nobody knows.
         AccessKind { name: String } => "ACCESS_KIND_UNKNOWN", CallerMistake, Never,
-            "the data resource `{name}` has an unknown access_kind", "use mcp_tool, http_endpoint, graphql_query or a2a_skill";
+            "the data resource `{name}` has an unknown access_kind", "use a word of the table of access kinds, for example mcp_tool or http_endpoint";
         /// A pagination nobody knows.
         Pagination { name: String } => "PAGINATION_UNDECLARED", CallerMistake, Never,
-            "the data resource `{name}` has no pagination, or an unknown one", "use none, cursor, offset or page";
+            "the data resource `{name}` has no pagination, or an unknown one", "use none, cursor, offset, page or keyset";
         /// A field that is neither a name nor an object with one.
         Field { name: String, index: usize } => "FIELD_INVALID", CallerMistake, Never,
             "field {index} of the data resource `{name}` is neither a name nor an object with a name", "write the field's name, or {name, type, ontology_property}";
@@ -101,7 +101,7 @@ pub struct Descriptor {
     pub mapping_status: MappingStatus,
     /// Its scalar fields.
     pub fields: Vec<DescriptorField>,
-    /// `mcp_tool`, `http_endpoint`, `graphql_query` or `a2a_skill`.
+    /// A word of [`AccessKind`](crate::resource_descriptor::AccessKind), for example `mcp_tool`.
     pub access_kind: String,
     /// What lists it.
     pub operation: String,
@@ -111,7 +111,7 @@ pub struct Descriptor {
     pub arguments: BTreeMap<String, Json>,
     /// The field that identifies a record.
     pub key_field: String,
-    /// `none`, `cursor`, `offset` or `page`.
+    /// A word of [`ResourcePagination`](crate::resource_descriptor::ResourcePagination), for example `page`.
     pub pagination: String,
     /// The parameter that pages.
     pub pagination_param: Option<String>,

@@ -88,7 +88,7 @@ impl From<JsonRefusal> for DeclarationRefusal {
 }
 
 /// Text taken from a document, shortened so that a message stays one line: at most 64 characters, controls escaped.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut out: String = text.chars().take(64).flat_map(char::escape_debug).collect();
     if text.chars().nth(64).is_some() {
         out.push('…');
@@ -97,7 +97,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// ` (did you mean …?)` when a known word is close enough to be meant; empty otherwise.
-pub(super) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     if word.len() > 128 {
         return String::new();
     }

@@ -3,10 +3,7 @@
 use super::{DescriptorRefusal, OntologyTerms};
 use crate::declaration::refusal::shown;
 use crate::json::{Json, JsonObject};
-use crate::resource_descriptor::{is_credential_reference, shows_secret};
-
-const ACCESS_KINDS: [&str; 4] = ["mcp_tool", "http_endpoint", "graphql_query", "a2a_skill"];
-const PAGINATIONS: [&str; 4] = ["none", "cursor", "offset", "page"];
+use crate::resource_descriptor::{AccessKind, ResourcePagination, is_credential_reference, shows_secret};
 
 /// Checks the members that are given, of each declared descriptor. Without terms, classes are not looked up.
 pub fn check(declared: &[JsonObject], terms: Option<&OntologyTerms>) -> Result<(), DescriptorRefusal> {
@@ -21,13 +18,12 @@ pub(super) fn check_one(members: &JsonObject, terms: Option<&OntologyTerms>) -> 
     {
         return Err(DescriptorRefusal::Unmapped { name: name() });
     }
-    let known = |member: &str, words: &[&str]| {
-        given(member).is_none_or(|value| value.as_str().is_some_and(|word| words.contains(&word)))
-    };
-    if !known("access_kind", &ACCESS_KINDS) {
+    let known =
+        |member: &str, is_word: fn(&str) -> bool| given(member).is_none_or(|value| value.as_str().is_some_and(is_word));
+    if !known("access_kind", |word| AccessKind::parse(word).is_some()) {
         return Err(DescriptorRefusal::AccessKind { name: name() });
     }
-    if !known("pagination", &PAGINATIONS) {
+    if !known("pagination", |word| ResourcePagination::parse(word).is_some()) {
         return Err(DescriptorRefusal::Pagination { name: name() });
     }
     match given("credential_ref") {
