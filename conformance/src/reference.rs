@@ -9,6 +9,7 @@ mod memory_graph;
 mod messages;
 mod pages;
 mod tokens;
+mod work;
 mod write_back;
 
 pub use access::MemoryAccess;
@@ -20,4 +21,5 @@ pub use memory_graph::{EdgeView, MemoryGraph, RecordView};
 pub use messages::MemoryMessages;
 pub use pages::MemorySource;
 pub use tokens::MemoryTokens;
+pub use work::MemoryWork;
 pub use write_back::MemoryVendor;

@@ -19,4 +19,5 @@ pub mod sink;
 pub mod source_adapter;
 pub mod token_store;
 pub mod token_verifier;
+pub mod work;
 pub mod write_back_transport;

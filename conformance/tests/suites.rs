@@ -19,6 +19,7 @@ use scion_conformance::doubles::sink::{FlawedSinks, SinkFlaw};
 use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
 use scion_conformance::doubles::token_store::{FlawedTokenStores, TokenFlaw};
 use scion_conformance::doubles::token_verifier::{FlawedVerifiers, VerifierFlaw};
+use scion_conformance::doubles::work::{FlawedWorkStores, WorkFlaw};
 use scion_conformance::doubles::write_back_transport::{FlawedTransports, WriteBackFlaw};
 use scion_conformance::report::Report;
 use scion_conformance::suites;
@@ -51,6 +52,7 @@ macro_rules! suite_test {
     };
 }
 
+suite_test!(the_work_suite_finds_every_flaw, work, WorkFlaw, FlawedWorkStores::new);
 suite_test!(the_sink_suite_finds_every_flaw, sink, SinkFlaw, FlawedSinks);
 suite_test!(the_key_value_suite_finds_every_flaw, key_value, KeyValueFlaw, FlawedKeyValueStores);
 suite_test!(the_stream_suite_finds_every_flaw, message_stream, StreamFlaw, FlawedStreams);

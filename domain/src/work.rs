@@ -1,44 +1,19 @@
 //! Queued work, repository indexing, decisions, tokens, approvals and artifacts: the models of ports whose adapters
 //! come with their own capabilities.
 
+mod queue;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::id::{ConnectorName, Digest256, TenantId};
-use crate::json::{Json, JsonObject};
+use crate::json::JsonObject;
 use crate::refusals;
 use crate::secret::Secret;
 
-/// A claimed piece of work. Every later call presents its token, so that a worker that lost its lease changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimedWork {
-    /// Its identity.
-    pub work_id: String,
-    /// Its kind.
-    pub kind: String,
-    /// Its input.
-    pub payload: Json,
-    /// From 1; grows with each claim of the same work.
-    pub attempt: u32,
-    /// Grows with each claim; an older token is refused.
-    pub fencing_token: u64,
-    /// Milliseconds since the Unix epoch at which the lease ends.
-    pub lease_expires_at_ms: i64,
-}
-
-/// How work ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkOutcome {
-    /// Done; a digest of the effect.
-    Succeeded {
-        /// What was done.
-        effect_digest: Digest256,
-    },
-    /// Not done, with the code of the refusal; the queue decides whether to try again.
-    Failed {
-        /// A refusal code.
-        code: String,
-    },
-}
+pub use queue::{
+    Admission, CapacityHold, Claim, ClaimedWork, HoldAnswer, LanePolicy, NewWork, Settled, WorkCapabilities, WorkLane,
+    WorkOutcome, WorkStatus, WorkView, WorkersWanted, check_kind, check_worker,
+};
 
 /// A version of one file, for a repository index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,5 +156,14 @@ refusals! {
         /// An input is not acceptable.
         Invalid { what: &'static str } => "work_invalid", CallerMistake, Never,
             "{what}", "fix the request";
+        /// Nobody set the lane up, so it admits no worker.
+        LaneMissing { lane: String } => "work_lane_missing", CallerMistake, Never,
+            "there is no lane {lane}, or it has no floor", "set it up with `scion work lane`";
+        /// It is being worked on.
+        InFlight { work: String } => "work_in_flight", Unavailable, Later,
+            "a worker has {work} now", "wait until its lease ends or it is settled";
+        /// The store of the queue says no.
+        Store { code: &'static str } => "work_store", Unavailable, Later,
+            "the store of the queue refuses ({code})", "look up the code in the list of refusals";
     }
 }

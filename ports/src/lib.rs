@@ -52,6 +52,7 @@ mod token_delegation;
 mod token_store;
 mod token_verifier;
 mod tool_surface;
+mod work_admission;
 mod write_back_ledger;
 mod write_back_transport;
 
@@ -96,6 +97,7 @@ pub use token_delegation::TokenDelegation;
 pub use token_store::{AccountGuard, TokenStore};
 pub use token_verifier::TokenVerifier;
 pub use tool_surface::ToolSurface;
+pub use work_admission::WorkAdmission;
 pub use write_back_ledger::WriteBackLedger;
 pub use write_back_transport::WriteBackTransport;
 

@@ -1,8 +1,8 @@
 //! The embedded durable graph: one SQLite file that holds records, edges, tombstones, checkpoints, receipts and packs,
 //! and answers SPARQL 1.1 over the same tables.
 //!
-//! [`EmbeddedGraph`] implements the ports `Sink`, `RecordDigests`, `KeyValueStore`, `CheckpointStore`, `GraphQuery` and
-//! `StreamCatalog`. One thread owns the writing connection; readers have connections of their own, so queries run
+//! [`EmbeddedGraph`] implements the ports `Sink`, `RecordDigests`, `KeyValueStore`, `CheckpointStore`, `GraphQuery`,
+//! `StreamCatalog`, `TaskQueue` and `WorkAdmission`. One thread owns the writing connection; readers have connections of their own, so queries run
 //! while a sync runs, from another process too (WAL).
 //!
 //! Durability: `synchronous=FULL`; when a commit returns, it survives a kill of the process and a loss of power.
@@ -49,8 +49,10 @@ mod records;
 mod schema;
 mod status;
 mod store;
+mod task_queue;
 mod value_index;
 mod withdrawal;
+mod work_admission;
 mod writer;
 
 pub use options::StoreOptions;

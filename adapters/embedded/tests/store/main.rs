@@ -16,3 +16,4 @@ mod reconcile;
 mod relationships;
 mod suites;
 mod support;
+mod work;
