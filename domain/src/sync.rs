@@ -4,6 +4,7 @@ use crate::declaration::DeclarationRefusal;
 use crate::digest::DigestRefusal;
 use crate::id::IdRefusal;
 use crate::mcp::McpRefusal;
+use crate::pack::PackRefusal;
 use crate::refusal::{Refusal as _, Retry};
 use crate::refusals;
 use crate::sink::{SinkRefusal, StoreRefusal};
@@ -24,6 +25,9 @@ refusals! {
         /// The session with the server failed outside a page.
         Session { refusal: McpRefusal } => "sync_session", Unavailable, Later,
             "{refusal}", "see the session's own refusal";
+        /// What the server publishes is no pack.
+        Pack { refusal: PackRefusal } => "sync_pack", PeerMisbehaved, Never,
+            "{refusal}", "see the pack's own refusal";
         /// A receipt does not answer the batch that was sent.
         ReceiptMismatch { stream: String, what: &'static str } => "receipt_mismatch", PeerMisbehaved, Never,
             "the receipt for {stream} does not bind the batch: {what} differs",
@@ -102,6 +106,7 @@ impl SyncRefusal {
             Self::Session { refusal } => refusal.code(),
             Self::Declaration { refusal } => refusal.code(),
             Self::BadName { refusal } => refusal.code(),
+            Self::Pack { refusal } => refusal.code(),
             other => other.code(),
         }
     }
@@ -118,6 +123,7 @@ impl SyncRefusal {
             Self::Sink { refusal } => refusal.next_step(),
             Self::Declaration { refusal } => refusal.next_step(),
             Self::BadName { refusal } => refusal.next_step(),
+            Self::Pack { refusal } => refusal.next_step(),
             other => other.next_step(),
         }
     }

@@ -292,6 +292,7 @@ impl McpClient {
     ) -> Session {
         Session {
             identity,
+            prompts: running.peer_info().is_some_and(|info| info.capabilities.prompts.is_some()),
             requester: Arc::new(requester),
             running: tokio::sync::Mutex::new(Some(running)),
             hub,

@@ -36,6 +36,8 @@ const REAP_LAG: Duration = Duration::from_secs(1);
 /// An open session over either transport.
 pub(crate) struct Session {
     pub(crate) identity: ServerIdentity,
+    /// Whether the server announced prompts. One that did not is not asked: some answer such a request with nothing.
+    pub(crate) prompts: bool,
     pub(crate) requester: Arc<Requester>,
     pub(crate) running: tokio::sync::Mutex<Option<RunningService<RoleClient, Listener>>>,
     pub(crate) hub: Arc<ChangeHub>,
@@ -130,6 +132,9 @@ impl McpSession for Session {
     }
 
     async fn list_prompts(&self) -> Result<Vec<JsonObject>, McpRefusal> {
+        if !self.prompts {
+            return Err(McpRefusal::Unsupported { operation: Operation::ListPrompts.to_string() });
+        }
         let request = |params| ClientRequest::ListPromptsRequest(ListPromptsRequest { params, ..Default::default() });
         self.list(Operation::ListPrompts, request, decode::prompts).await
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use scion::local::{SystemClock, SystemEntropy};
+use scion::pack::Capturer;
 use scion::sink::{Access, SinkRegistry};
 use scion::sync::events::NoEvents;
 use scion::sync::sweep::Progress;
@@ -31,7 +32,8 @@ pub(crate) async fn main(args: &ReleaseArgs, sinks: &SinkRegistry) -> Outcome {
     }
     let clock = Arc::new(SystemClock::new());
     let ports = SyncPorts {
-        committer: Committer::new(open.sink.clone(), open.digests.clone(), clock),
+        committer: Committer::new(open.sink.clone(), open.digests.clone(), clock.clone()),
+        packs: Arc::new(Capturer::new(clock)),
         checkpoints: open.checkpoints.clone(),
         repairs: None,
         entropy: Arc::new(SystemEntropy),

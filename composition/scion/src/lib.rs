@@ -47,6 +47,7 @@ pub use scion_domain as domain;
 pub use scion_domain::time::Timestamp;
 pub use scion_local as local;
 pub use scion_macros::{embed_content, model, operations};
+pub use scion_pack as pack;
 pub use scion_ports as ports;
 pub use scion_serve as serve;
 /// What an operation answers when it says no. `?` makes one of every declared refusal, those of the governed client included;

@@ -19,7 +19,7 @@ use std::time::Duration;
 use scion_domain::id::{ConnectorName, StreamName, TenantId};
 use scion_domain::sink::StoreRefusal;
 use scion_domain::sync::SyncRefusal;
-use scion_ports::{CheckpointStore, Clock, Entropy, RepairProposals, SourceAdapter, async_trait};
+use scion_ports::{CheckpointStore, Clock, Entropy, PackCapture, RepairProposals, SourceAdapter, async_trait};
 use tokio_util::sync::CancellationToken;
 
 pub use budget::SyncBudget;
@@ -41,6 +41,8 @@ pub(crate) const PORT_TIME: Duration = Duration::from_mins(1);
 pub struct SyncPorts {
     /// Sink, record digests, clock and fault seam, with the commit deadline.
     pub committer: Committer,
+    /// Captures what a connector publishes before it is imported.
+    pub packs: Arc<dyn PackCapture>,
     /// Progress documents.
     pub checkpoints: Arc<dyn CheckpointStore>,
     /// Where proposed repairs are recorded; without it a paused stream waits for a release.

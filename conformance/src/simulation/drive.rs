@@ -10,6 +10,7 @@ use scion_domain::id::{ConnectorName, Digest256, StreamName, TenantId};
 use scion_domain::json::{Json, to_compact};
 use scion_domain::model::{EntityRef, SourceBatch, SourceCheckpoint};
 use scion_domain::sink::SinkCapabilities;
+use scion_pack::Capturer;
 use scion_ports::{CheckpointStore as _, Sink as _};
 use scion_sync::events::NoEvents;
 use scion_sync::fault::{FaultSeam, NoFaults};
@@ -106,6 +107,7 @@ impl Env {
         committer.faults = seam;
         SyncPorts {
             committer,
+            packs: Arc::new(Capturer::new(self.clock.clone())),
             checkpoints: documents,
             repairs: None,
             entropy: self.jitter.clone(),

@@ -6,10 +6,9 @@ use scion::ports::McpSession;
 use scion::sink::OpenSink;
 use scion_domain::config::{ConnectorConfig, EndpointTarget, endpoint_url};
 use scion_domain::credential::{CredentialRequest, SecretRef};
-use scion_domain::declaration::{ConnectorDeclaration, DECLARATION_MEDIA_TYPE, DECLARATION_URI, selection};
+use scion_domain::declaration::{ConnectorDeclaration, DECLARATION_URI, selection};
 use scion_domain::digest;
 use scion_domain::mcp::{McpRefusal, ResourceBody};
-use scion_domain::model::{PackEntry, PackImport, PackServer};
 use scion_domain::sink::SinkRefusal;
 use scion_domain::sync::SyncRefusal;
 
@@ -125,27 +124,14 @@ async fn contract(
     findings: &mut Findings,
 ) -> Result<(), Refused> {
     let subject = format!("{} contract", config.connector);
-    let import = PackImport {
-        connector: config.connector.clone(),
-        server: PackServer::default(),
-        entries: vec![PackEntry {
-            kind: "resource".to_owned(),
-            uri: DECLARATION_URI.to_owned(),
-            media_type: body.media_type.unwrap_or_else(|| DECLARATION_MEDIA_TYPE.to_owned()),
-            body: body.bytes,
-            ..PackEntry::default()
-        }],
-        expected_revision: None,
-        allow_mass_withdrawal: false,
-    };
     let accepted = match graph {
         Some(graph) => match graph.sink.pack_status(&config.connector).await {
-            Ok(status) => status.accepted_digest,
+            Ok(status) => status.declaration_digest,
             Err(refusal) => return Ok(findings.wrong(&subject, &refusal.into())?),
         },
         None => None,
     };
-    if accepted == Some(digest::pack(&import)) {
+    if accepted == Some(digest::sha256(&body.bytes)) {
         findings.ok(&subject, "the graph has accepted this declaration")?;
     } else if config.provision {
         findings.note(&subject, "the declaration is new to the graph; the next cycle imports it")?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use scion::local::{SystemClock, SystemEntropy};
+use scion::pack::Capturer;
 use scion::sink::{Access, OpenSink, SinkRegistry, SinkRequest};
 use scion::sync::events::EventLevel;
 use scion::sync::health::HealthState;
@@ -107,6 +108,7 @@ fn parts(start: &Start, ground: &Ground) -> (SupervisorParts, Arc<Timings>) {
     let (open, reach) = (&ground.open, ground.connectors.clone());
     let ports = SyncPorts {
         committer: Committer::new(open.sink.clone(), open.digests.clone(), clock.clone()),
+        packs: Arc::new(Capturer::new(clock.clone())),
         checkpoints: open.checkpoints.clone(),
         repairs: None,
         entropy: Arc::new(SystemEntropy),

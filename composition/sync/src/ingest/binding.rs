@@ -8,7 +8,7 @@ use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256, MappingReference, RecordType, StreamName};
 use scion_domain::ingest::IngestRefusal;
 use scion_domain::json::{Json, JsonObject, to_compact};
-use scion_domain::model::{PackImport, PackServer, SourceCheckpoint};
+use scion_domain::model::SourceCheckpoint;
 use scion_domain::privacy::PersistencePrivacyGuard;
 
 use super::NestedMapping;
@@ -57,9 +57,11 @@ pub struct IngestBinding {
     pub contract: String,
     /// The revision the store must have accepted; any when silent.
     pub contract_revision: Option<u64>,
-    /// Digest of the local declaration's pack, which must be the accepted one. Without it the store must have accepted some
-    /// contract of the connector.
+    /// Digest of the pack the store must have accepted; any when silent.
     pub contract_digest: Option<Digest256>,
+    /// SHA-256 of the local declaration's text, which must be the accepted one. Without it and `contract_digest` the store must
+    /// have accepted some contract of the connector.
+    pub declaration_digest: Option<Digest256>,
     /// The IRI of the declared cursor policy, named in every checkpoint.
     pub cursor_policy: Option<String>,
     /// Location fields that may keep a public `http(s)` URL (R004.26).
@@ -81,6 +83,7 @@ impl IngestBinding {
             contract: format!("contract:{connector}"),
             contract_revision: None,
             contract_digest: None,
+            declaration_digest: None,
             cursor_policy: None,
             citable_fields: BTreeSet::new(),
             access: ExternalAccess::default(),
@@ -91,25 +94,21 @@ impl IngestBinding {
         }
     }
 
-    /// A binding that takes the connector's name, the contract digest and the nested mappings from its declaration. The
-    /// digest is that of a pack with the declaration alone; a connector that publishes more sets `contract_digest` to the
-    /// digest of what it publishes.
+    /// A binding that takes the connector's name, the declaration's digest and the nested mappings from its declaration.
     pub fn for_declaration(declaration: &ConnectorDeclaration, stream: StreamName) -> Result<Self, IngestRefusal> {
         let mut binding = Self::for_connector(declaration.connector.clone(), stream);
-        let pack = PackImport {
-            connector: declaration.connector.clone(),
-            server: PackServer::default(),
-            entries: vec![declaration.pack_entry()],
-            expected_revision: None,
-            allow_mass_withdrawal: false,
-        };
-        binding.contract_digest = Some(digest::pack(&pack));
+        binding.declaration_digest = Some(digest::sha256(declaration.to_text().as_bytes()));
         for source in &declaration.sources {
             for edge in &source.edges {
                 binding = binding.nested(&source.record_type, &edge.target_field, NestedMapping::from_edge(edge)?);
             }
         }
         Ok(binding)
+    }
+
+    /// What the records are made under: the pack where it is named, otherwise the declaration.
+    pub(crate) fn local_contract(&self) -> Option<Digest256> {
+        self.contract_digest.or(self.declaration_digest)
     }
 
     /// Declares what an object in a property becomes.
@@ -184,7 +183,7 @@ impl IngestBinding {
         let shape = Json::from([
             ("guard", self.privacy_guard().configuration()),
             ("contract", self.contract.as_str().into()),
-            ("contract_digest", self.contract_digest.map(Digest256::to_hex).into()),
+            ("contract_digest", self.local_contract().map(Digest256::to_hex).into()),
             ("nested", Json::Array(nested.collect())),
             ("strict_schema", self.strict_schema.into()),
         ]);

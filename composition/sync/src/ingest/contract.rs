@@ -22,7 +22,8 @@ impl AcceptedContract {
         let refused = || SinkRefusal::ContractNotAccepted { connector: binding.connector.to_string() };
         let digest = status.accepted_digest.ok_or_else(refused)?;
         let revision = status.revision;
-        let same_digest = binding.contract_digest.is_none_or(|local| local == digest);
+        let same_declaration = binding.declaration_digest.is_none_or(|local| status.declaration_digest == Some(local));
+        let same_digest = same_declaration && binding.contract_digest.is_none_or(|local| local == digest);
         let same_revision = binding.contract_revision.is_none_or(|local| revision == Some(local));
         if same_digest && same_revision { Ok(Self { digest, revision }) } else { Err(refused()) }
     }
@@ -33,7 +34,7 @@ impl AcceptedContract {
 #[derive(Debug, Default)]
 pub(crate) struct CheckedContracts(Mutex<HashMap<Key, AcceptedContract>>);
 
-type Key = (ConnectorName, Option<Digest256>, Option<u64>);
+type Key = (ConnectorName, [Option<Digest256>; 2], Option<u64>);
 
 impl CheckedContracts {
     pub(crate) fn get(&self, binding: &IngestBinding) -> Option<AcceptedContract> {
@@ -57,5 +58,5 @@ impl CheckedContracts {
 }
 
 fn key(binding: &IngestBinding) -> Key {
-    (binding.connector.clone(), binding.contract_digest, binding.contract_revision)
+    (binding.connector.clone(), [binding.contract_digest, binding.declaration_digest], binding.contract_revision)
 }

@@ -57,7 +57,7 @@ impl<'b> RecordMaker<'b> {
             adapter_kind: self.binding.adapter_kind.clone(),
             server: self.binding.server.clone(),
             tool: self.binding.tool.clone(),
-            tool_schema_sha256: self.binding.contract_digest.unwrap_or(self.shape),
+            tool_schema_sha256: self.binding.local_contract().unwrap_or(self.shape),
             source_uri: self.source_uri(id),
         }
     }

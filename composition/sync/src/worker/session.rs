@@ -8,10 +8,10 @@ use scion_domain::declaration::{ConnectorDeclaration, DECLARATION_URI, SyncPrese
 use scion_domain::digest;
 use scion_domain::id::{ConnectorName, Digest256};
 use scion_domain::mcp::{McpRefusal, ResourceBody};
-use scion_domain::model::{PackEntry, PackImport, PackReceipt, PackServer};
+use scion_domain::model::{PackImport, PackReceipt};
 use scion_domain::sink::{SinkRefusal, StoreRefusal};
 use scion_domain::sync::SyncRefusal;
-use scion_ports::{Clock, McpSession, Sink, async_trait};
+use scion_ports::{CaptureRefusal, Clock, McpSession, Sink, async_trait};
 
 use super::WorkerOptions;
 use crate::deadline::within;
@@ -24,7 +24,7 @@ pub(super) struct OpenSession {
     connector: ConnectorName,
     tools: Arc<LiveTools>,
     clock: Arc<dyn Clock>,
-    declaration: Option<(ConnectorDeclaration, PackEntry)>,
+    declaration: Option<(ConnectorDeclaration, Digest256)>,
     pack_uris: HashSet<String>,
 }
 
@@ -59,11 +59,11 @@ impl OpenSession {
     pub(super) async fn read_declaration(&mut self) -> Result<(), SyncRefusal> {
         let body = read_declaration(&self.tools, &*self.clock).await?;
         let declaration = ConnectorDeclaration::from_text(&body.bytes)?;
-        self.declaration = Some((declaration, entry(body)));
+        self.declaration = Some((declaration, digest::sha256(&body.bytes)));
         Ok(())
     }
 
-    fn declared(&self) -> Result<&(ConnectorDeclaration, PackEntry), SyncRefusal> {
+    fn declared(&self) -> Result<&(ConnectorDeclaration, Digest256), SyncRefusal> {
         let missing = || McpRefusal::UnknownResource { uri: DECLARATION_URI.to_owned() };
         self.declaration.as_ref().ok_or_else(|| missing().into())
     }
@@ -84,19 +84,30 @@ impl OpenSession {
         Ok((plan, source))
     }
 
-    /// Imports the declaration as it was read. Answers the receipt and the number of entries.
+    /// Imports everything the server publishes. Answers the receipt and the number of entries. A declaration that is no longer
+    /// the one that was read is imported in the next cycle, which reads it first.
     pub(super) async fn provision(
-        &self,
+        &mut self,
         ports: &SyncPorts,
         allow_mass_withdrawal: bool,
     ) -> Result<(PackReceipt, usize), SyncRefusal> {
         let sink = &ports.committer.sink;
         let clock = &*ports.committer.clock;
         let status = bounded(clock, sink.pack_status(&self.connector)).await?;
+        let captured =
+            ports.packs.capture(&**self.session(), &self.connector).await.map_err(|refusal| match refusal {
+                CaptureRefusal::Mcp(refusal) => SyncRefusal::from(refusal),
+                CaptureRefusal::Pack(refusal) => SyncRefusal::Pack { refusal },
+            })?;
+        let declared = captured.entries.iter().find(|entry| entry.uri == DECLARATION_URI);
+        if declared.map(|entry| digest::sha256(&entry.body)) != Some(self.declared()?.1) {
+            return Err(SinkRefusal::ContractNotAccepted { connector: self.connector.to_string() }.into());
+        }
+        self.pack_uris = captured.entries.iter().map(|entry| entry.uri.clone()).collect();
         let import = PackImport {
             connector: self.connector.clone(),
-            server: PackServer::default(),
-            entries: vec![self.declared()?.1.clone()],
+            server: captured.server,
+            entries: captured.entries,
             expected_revision: status.revision,
             allow_mass_withdrawal,
         };
@@ -129,22 +140,14 @@ pub(super) struct SessionBinding {
 }
 
 impl SessionBinding {
-    /// The digest of the accepted declaration, which is the one served now.
+    /// The digest of the accepted pack, whose declaration is the one served now. Only the declaration is read again: it is what
+    /// batches are sent under.
     pub(super) async fn accepted(&self) -> Result<Digest256, SyncRefusal> {
         let body = read_declaration(&self.tools, &*self.clock).await?;
-        let live = digest::pack(&PackImport {
-            connector: self.connector.clone(),
-            server: PackServer::default(),
-            entries: vec![entry(body)],
-            expected_revision: None,
-            allow_mass_withdrawal: false,
-        });
+        let live = digest::sha256(&body.bytes);
         let status = bounded(&*self.clock, self.sink.pack_status(&self.connector)).await?;
-        if status.accepted_digest == Some(live) {
-            Ok(live)
-        } else {
-            Err(SinkRefusal::ContractNotAccepted { connector: self.connector.to_string() }.into())
-        }
+        let refused = || SinkRefusal::ContractNotAccepted { connector: self.connector.to_string() };
+        status.accepted_digest.filter(|_| status.declaration_digest == Some(live)).ok_or_else(|| refused().into())
     }
 }
 
@@ -164,16 +167,6 @@ async fn read_declaration(tools: &LiveTools, clock: &dyn Clock) -> Result<Resour
     let timeout =
         || McpRefusal::Timeout { operation: format!("reading {DECLARATION_URI}"), seconds: PORT_TIME.as_secs() };
     Ok(read.ok_or_else(timeout)??)
-}
-
-fn entry(body: ResourceBody) -> PackEntry {
-    PackEntry {
-        kind: "resource".to_owned(),
-        uri: DECLARATION_URI.to_owned(),
-        media_type: body.media_type.unwrap_or_else(|| "application/json".to_owned()),
-        body: body.bytes,
-        ..PackEntry::default()
-    }
 }
 
 async fn bounded<T>(clock: &dyn Clock, call: impl Future<Output = Result<T, SinkRefusal>>) -> Result<T, SyncRefusal> {

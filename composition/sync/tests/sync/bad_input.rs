@@ -120,7 +120,10 @@ async fn a_tool_that_may_write_or_is_not_there_is_never_called() {
     }
     let bench = serving("[]");
     bench.server.describe("list", |tool| tool.input_schema = json("{}"));
-    assert_eq!(refused(bench).await, "source_bad_member");
+    // What is no entry of a pack keeps the whole pack out, before any stream begins.
+    let report = bench.cycle().await;
+    assert_eq!(report.refusal.unwrap().leaf_code(), "pack_entry_malformed");
+    assert!(report.run.is_none() && bench.server.calls("list").is_empty());
 }
 
 /// Proves: SDK-SOURCE-INGEST-R004.22, SDK-CONNECTOR-CONTROL-R075.3

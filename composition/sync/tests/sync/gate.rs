@@ -217,3 +217,20 @@ async fn a_proposed_repair_pauses_the_stream_until_it_is_decided() {
         assert_eq!(bench.stream("tickets").await.state, state);
     }
 }
+
+/// Proves: SDK-CONNECTOR-CONTROL-R067.5
+#[tokio::test(start_paused = true)]
+async fn everything_published_is_imported_and_a_change_of_it_alone_is_a_new_pack() {
+    let bench = Bench::new(crate::desk::server(&crate::desk::tickets(3), 10));
+    let source = crate::desk::tickets_source(10);
+    bench.server.declare(&crate::desk::declaration(&[&source], &["Ticket"]));
+    let first = bench.cycle().await;
+    assert!(first.success, "{:?}", first.refusal);
+    let again = bench.cycle().await;
+    assert_eq!((again.pack_digest, bench.sink.pack_revision(&connector())), (first.pack_digest, Some(1)));
+    bench.server.describe("desk_list_tickets", |tool| tool.description = Some("Lists them.".into()));
+    let changed = bench.cycle().await;
+    assert!(changed.success, "{:?}", changed.refusal);
+    assert_ne!(changed.pack_digest, first.pack_digest);
+    assert_eq!(bench.sink.pack_revision(&connector()), Some(2));
+}

@@ -157,6 +157,7 @@ impl Bench {
         committer.faults = self.seam.clone();
         SyncPorts {
             committer,
+            packs: Arc::new(scion_pack::Capturer::new(self.clock.clone())),
             checkpoints: self.checkpoints.clone(),
             repairs: Some(self.repairs.clone()),
             entropy: self.entropy.clone(),
