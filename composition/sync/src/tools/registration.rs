@@ -116,7 +116,7 @@ struct Handler<F: ClientFactory> {
 impl<F: ClientFactory> IngestToolHandler for Handler<F> {
     async fn call(&self, arguments: JsonObject) -> Result<ToolAnswer, IngestRefusal> {
         let arguments = arguments::read(&self.tool.arguments, arguments)?;
-        open_client(&*self.clients, |client| self.run(client, arguments)).await
+        Box::pin(open_client(&*self.clients, |client| self.run(client, arguments))).await
     }
 }
 
