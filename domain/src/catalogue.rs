@@ -69,6 +69,7 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::model::BatchRefusal::CATALOGUE,
         crate::pack::PackRefusal::CATALOGUE,
         crate::pack::ToolFactsRefusal::CATALOGUE,
+        crate::pack::CompatibilityRefusal::CATALOGUE,
         crate::paths::LockRefusal::CATALOGUE,
         crate::paths::PathRefusal::CATALOGUE,
         crate::payment::PaymentRefused::CATALOGUE,

@@ -8,6 +8,7 @@ mod annotation_json;
 mod annotations;
 mod archive;
 mod catalog;
+mod compatibility;
 mod digests;
 mod facts;
 mod index;
@@ -27,6 +28,7 @@ pub use archive::{
     server_entry, server_uri,
 };
 pub use catalog::CatalogBinding;
+pub use compatibility::{Break, Compatibility, CompatibilityReceipt, CompatibilityRefusal, admit, decide};
 pub use digests::{annotations_digest, catalog_digest, references_digest};
 pub use facts::{BYTES_PER_TOKEN, DeclaredBy, SideEffect, ToolContractFacts, ToolFactsRefusal, schema_tokens};
 pub use index::{ArchiveRef, INDEX_VERSION, PackIndex, PackProducer};

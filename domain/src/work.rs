@@ -117,21 +117,6 @@ pub enum ApprovalState {
     Spent,
 }
 
-/// An entry of a content pack, captured from a live server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
-    /// Its URI in the pack.
-    pub uri: String,
-    /// Its name.
-    pub name: String,
-    /// Its media type.
-    pub media_type: String,
-    /// Its exact body.
-    pub body: Vec<u8>,
-    /// Its annotations, closed.
-    pub annotations: JsonObject,
-}
-
 refusals! {
     /// Why one of these ports said no.
     pub enum WorkRefusal {

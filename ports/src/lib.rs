@@ -14,7 +14,6 @@
 mod access_authority;
 mod access_check;
 mod approvals;
-mod artifact_kind;
 mod audit_reservation;
 mod authorization_verifier;
 mod call_channel;
@@ -59,7 +58,6 @@ mod write_back_transport;
 pub use access_authority::AccessAuthority;
 pub use access_check::AccessCheck;
 pub use approvals::Approvals;
-pub use artifact_kind::ArtifactKind;
 pub use audit_reservation::AuditReservation;
 pub use authorization_verifier::AuthorizationVerifier;
 pub use call_channel::{CallChannel, NoChannel};

@@ -2,5 +2,6 @@
 
 mod annotations;
 mod archive;
+mod compatibility;
 mod facts;
 mod validate;

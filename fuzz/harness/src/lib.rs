@@ -44,6 +44,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "curation", run: targets::curation },
     Target { name: "next_page", run: targets::next_page },
     Target { name: "front_matter", run: targets::front_matter },
+    Target { name: "pack_index", run: targets::pack_index },
     Target { name: "prompt_file", run: targets::prompt_file },
     Target { name: "mcp_frames", run: targets::mcp_frames },
     Target { name: "engine_value", run: targets::engine_value },
