@@ -451,3 +451,33 @@ proptest! {
         let _ = scope_imports("ontology://m/a", "application/rdf+xml", &whole, &[]);
     }
 }
+
+/// Proves: SDK-CONNECTOR-CONTROL-R074.3
+#[tokio::test]
+async fn each_data_resource_is_an_entry_and_the_contract_maps_it() {
+    let descriptor = r#"{"name":"rooms","uri":"data://mini/rooms","kind":"data","mapping_status":"declared","origin":"declared","access_kind":"mcp_tool","operation":"list_rooms",
+        "key_field":"id","pagination":"page","ontology_class":"https://desk.example/ns#Room","arguments":{},"fields":[],"read_only":true}"#;
+    let mut server = Server::default();
+    let declaration = format!(r#"{{"connector": "mini", "descriptors": [{descriptor}]}}"#);
+    server.unlisted("connector://resources", "application/json", &declaration);
+    // A server may list the resource too: its entry is the one made from the declaration.
+    server.resource("data://mini/rooms", "rooms", "application/json", "{}");
+    let pack = capture(&server).await.unwrap();
+    let data = find(&pack, "data://mini/rooms");
+    assert_eq!((data.kind.as_str(), data.name.as_str()), ("resource", "rooms"));
+    let body = json(std::str::from_utf8(&data.body).unwrap());
+    assert_eq!(
+        (text(&body, "operation"), text(&body, "key_field"), text(&body, "pagination")),
+        ("list_rooms", "id", "page")
+    );
+    let contract = std::str::from_utf8(&find(&pack, "contract://mini").body).unwrap();
+    for part in ["<https://desk.example/ns#Room>", "\"mcp_tool\"", "\"list_rooms\"", "\"id\"", "\"page\""] {
+        assert!(contract.contains(part), "{part} in {contract}");
+    }
+    server.unlisted(
+        "connector://resources",
+        "application/json",
+        r#"{"connector": "mini", "descriptors": [{"name":"x"}]}"#,
+    );
+    assert_eq!(named(capture(&server).await), "connector://resources");
+}
