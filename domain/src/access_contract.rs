@@ -17,6 +17,7 @@ mod write;
 pub use fields::{ACCESS_VOCABULARY, PACK_VOCABULARY, VIRTUAL_GRAPH_VOCABULARY};
 pub use read::{contract_kinds, read_contracts};
 pub use refusal::AccessContractRefusal;
+pub(crate) use write::segment;
 pub use write::{Statements, is_absolute_iri};
 
 use std::collections::BTreeSet;

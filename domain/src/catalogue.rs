@@ -37,6 +37,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::access::AccessRefusal::CATALOGUE,
         crate::access_contract::AccessContractRefusal::CATALOGUE,
         crate::transport_contract::TransportContractRefusal::CATALOGUE,
+        crate::pack_declaration::PackDeclarationRefusal::CATALOGUE,
+        crate::pack_declaration::ViewRefusal::CATALOGUE,
         crate::semantic_coverage::DeclaredSemanticCoverageRefusal::CATALOGUE,
         crate::privacy::GuardRefusal::CATALOGUE,
         crate::privacy::PiiRefusal::CATALOGUE,

@@ -5,7 +5,6 @@
 //! live listing and the entries of a pack are taken.
 
 mod catalogue;
-mod contract;
 mod files;
 mod front_matter;
 mod place;
@@ -15,7 +14,6 @@ mod skill;
 mod template;
 
 pub use catalogue::{ContentCatalogue, ContentItem, ContentSurface, DIGEST_META_KEY, SURFACES_META_KEY, SurfaceCount};
-pub use contract::{ACCESS_VOCABULARY, contract_turtle, contract_uri};
 pub use files::{ContentFiles, text_of};
 pub use front_matter::front_matter;
 pub use place::{Place, place};

@@ -48,6 +48,7 @@ pub mod model;
 pub mod openapi;
 pub mod outbound;
 pub mod pack;
+pub mod pack_declaration;
 pub mod pagination;
 pub mod paths;
 pub mod payment;

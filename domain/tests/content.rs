@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use scion_domain::content::{
-    ContentCatalogue, ContentItem, ContentSurface, PROMPT_META_KEY, PromptFile, PromptKind, contract_turtle,
-};
+use scion_domain::access_contract::read_contracts;
+use scion_domain::content::{ContentCatalogue, ContentItem, ContentSurface, PROMPT_META_KEY, PromptFile, PromptKind};
 use scion_domain::declaration::ConnectorDeclaration;
 use scion_domain::declaration::descriptor::{Descriptor, OntologyTerms, check, derive, merge};
 use scion_domain::id::ConnectorName;
 use scion_domain::json::{Json, JsonObject, parse};
 use scion_domain::mcp::{PromptContent, ToolDescription, ToolHints};
+use scion_domain::pack_declaration::{ConnectorPackDeclaration, LiveConnector, PackTool};
 use scion_domain::refusal::Refusal as _;
 use scion_domain::seed_graph::{MAX_SEED_TRIPLES, SeedGraphDeclaration, SeedIdentity, SeedObject};
 
@@ -362,25 +362,47 @@ fn every_descriptor_of_the_vectors_reads_back() {
     }
 }
 
+/// Proves: SDK-CONNECTOR-CONTROL-R067.2
 #[test]
 fn the_contract_names_class_access_key_and_pagination() {
     let name = ConnectorName::parse("github-agent").unwrap();
     let mut descriptors = derive(&name, &[tool("github_list_repositories"), tool("github_list_boxes")], &terms());
-    let text = contract_turtle(&name, &descriptors);
+    let declaration = ConnectorDeclaration::from_text(br#"{"connector":"github-agent"}"#).unwrap();
+    let written = |descriptors: &[Descriptor]| {
+        let live = LiveConnector {
+            declaration: &declaration,
+            descriptors,
+            tools: &BTreeMap::from([("github_list_repositories".to_owned(), PackTool::default())]),
+            prompts: &BTreeSet::new(),
+            skills: &BTreeSet::new(),
+            terms: None,
+        };
+        let pack = ConnectorPackDeclaration::of_live(live);
+        // Boxes have no class: nothing to query them by.
+        assert_eq!(pack.left_out.len(), 1);
+        pack.declaration.to_turtle().unwrap()
+    };
+    let text = written(&descriptors);
     descriptors.reverse();
-    assert_eq!(contract_turtle(&name, &descriptors), text);
-    let wanted = r#"@prefix ac: <https://knuckles-team.github.io/agent-connector-sdk/access#> .
-
-<contract://github-agent/repositories> a ac:AccessContract ;
-    ac:classIri <https://github.example/ns#Repository> ;
-    ac:sourceId "github-agent" ;
-    ac:entity "repositories" ;
-    ac:keyField "id" ;
-    ac:accessKind "mcp_tool" ;
-    ac:operation "github_list_repositories" ;
-    ac:parameter "page" ;
-    ac:pagination "page" .
-<contract://github-agent/repositories/full_name> ac:contract <contract://github-agent/repositories> ; ac:property <https://github.example/ns#fullName> ; ac:field "full_name" .
-"#;
-    assert_eq!(text, wanted);
+    assert_eq!(written(&descriptors), text);
+    let data: Vec<&str> = text.lines().filter(|line| line.starts_with("<contract://github-agent/data/")).collect();
+    let wanted = r#"<contract://github-agent/data/repositories/full_name> <http://knuckles.team/kg/virtual-graph#field> "full_name" .
+<contract://github-agent/data/repositories/full_name> <http://knuckles.team/kg/virtual-graph#predicate> <https://github.example/ns#fullName> .
+<contract://github-agent/data/repositories/full_name> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://knuckles.team/kg/virtual-graph#PredicateFieldPair> .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/connector-pack#accessKind> "mcp_tool" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/connector-pack#operation> "github_list_repositories" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/connector-pack#pagination> "page" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/connector-pack#parameter> "page" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/connector-pack#sourceId> "github-agent" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/virtual-graph#hasPredicateFieldPair> <contract://github-agent/data/repositories/full_name> .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/virtual-graph#keyField> "id" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/virtual-graph#mapsContract> <contract://github-agent> .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/virtual-graph#mapsEntity> "repositories" .
+<contract://github-agent/data/repositories> <http://knuckles.team/kg/virtual-graph#mapsOntologyClass> <https://github.example/ns#Repository> .
+<contract://github-agent/data/repositories> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://knuckles.team/kg/virtual-graph#VirtualMapping> ."#;
+    assert_eq!(data.join("\n"), wanted);
+    let read = read_contracts(&text).unwrap();
+    assert_eq!((read.len(), read[0].entity.as_str()), (1, "repositories"));
+    let about = "<contract://github-agent/tools/github_list_repositories> <http://knuckles.team/kg/virtual-graph#mapsOntologyClass> <https://github.example/ns#Repository> .";
+    assert!(text.contains(about), "{text}");
 }

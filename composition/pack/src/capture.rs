@@ -125,7 +125,7 @@ impl Run<'_> {
         entries.extend(read.buffered(self.options.parallel).try_collect::<Vec<_>>().await?);
 
         let declaration = entries.iter().find(|entry| entry.uri == DECLARATION_URI);
-        let derived = declaration.map(|entry| data::entries(self.connector, &entry.body)).transpose()?;
+        let derived = declaration.map(|entry| data::entries(self.connector, &entry.body, &entries)).transpose()?;
         for entry in derived.into_iter().flatten() {
             entries.push(self.counted(entry)?);
         }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scion::content::{ContentHandle, ContentRefusal, ServedContent, load};
-use scion::domain::content::{DIGEST_META_KEY, SURFACES_META_KEY, contract_turtle};
+use scion::domain::access_contract::read_contracts;
+use scion::domain::content::{DIGEST_META_KEY, SURFACES_META_KEY};
 use scion::domain::declaration::ConnectorDeclaration;
 use scion::domain::declaration::descriptor::Descriptor;
 use scion::domain::digest::sha256;
@@ -375,11 +376,21 @@ async fn data_resources_are_derived_and_served_with_the_counts_of_every_surface(
         .map(|entry| (entry.uri, String::from_utf8(entry.body).unwrap()))
         .collect();
     assert_eq!(live, packed);
-    // Who has only the live declaration makes the same contract from it.
+    // The contract says of each data resource what the live declaration says.
     let descriptors: Vec<_> = declaration.descriptors.iter().map(|one| Descriptor::from_json(one).unwrap()).collect();
-    let contract = contract_turtle(&declaration.connector, &descriptors);
-    assert_eq!(handle.catalogue().get("contract://acme-desk-mcp").unwrap().body(), contract.as_bytes());
-    assert!(contract.contains("ac:classIri <https://desk.example/ns#Room>"), "{contract}");
+    let catalogue = handle.catalogue();
+    let contract = std::str::from_utf8(catalogue.get("contract://acme-desk-mcp").unwrap().body()).unwrap().to_owned();
+    let contracts = read_contracts(&contract).unwrap();
+    assert_eq!(contracts.len(), descriptors.len());
+    for (contract, data) in contracts.iter().zip(&descriptors) {
+        assert_eq!(Some(&contract.class), data.ontology_class.as_ref());
+        assert_eq!(
+            (&contract.entity, &contract.operation, &contract.key_field),
+            (&data.name, &data.operation, &data.key_field)
+        );
+    }
+    assert!(contracts.iter().any(|contract| contract.class == "https://desk.example/ns#Room"), "{contracts:?}");
+    assert!(contract.contains("<contract://acme-desk-mcp/skills/"), "{contract}");
 }
 
 /// Proves: SDK-CONNECTOR-CONTROL-R068, SDK-CONNECTOR-CONTROL-R068.6, SDK-CONNECTOR-CONTROL-R068.3, SDK-CONNECTOR-CONTROL-R068.5

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use scion_domain::access_contract;
 use scion_domain::content::{ContentFiles, ContentRefusal, ContentSurface, DIGEST_META_KEY, SURFACES_META_KEY};
 use scion_domain::declaration::ConnectorDeclaration;
 use scion_domain::digest::sha256;
@@ -360,17 +361,17 @@ async fn the_contract_is_turtle_that_maps_class_access_key_and_pagination() {
     let contract = catalogue.get("contract://desk-mcp").unwrap();
     let triples: Vec<_> =
         oxttl::TurtleParser::new().for_slice(contract.body()).map(|triple| triple.unwrap().to_string()).collect();
-    let ac = scion_domain::content::ACCESS_VOCABULARY;
-    let subject = "<contract://desk-mcp/tickets>";
-    for (predicate, object) in [
-        ("classIri", "<https://desk.example/ns#Ticket>"),
-        ("entity", "\"tickets\""),
-        ("keyField", "\"id\""),
-        ("accessKind", "\"mcp_tool\""),
-        ("operation", "\"desk_list_tickets\""),
-        ("pagination", "\"page\""),
+    let (vg, cp) = (access_contract::VIRTUAL_GRAPH_VOCABULARY, access_contract::PACK_VOCABULARY);
+    let subject = "<contract://desk-mcp/data/tickets>";
+    for (vocabulary, predicate, object) in [
+        (vg, "mapsOntologyClass", "<https://desk.example/ns#Ticket>"),
+        (vg, "mapsEntity", "\"tickets\""),
+        (vg, "keyField", "\"id\""),
+        (cp, "accessKind", "\"mcp_tool\""),
+        (cp, "operation", "\"desk_list_tickets\""),
+        (cp, "pagination", "\"page\""),
     ] {
-        let wanted = format!("{subject} <{ac}{predicate}> {object}");
+        let wanted = format!("{subject} <{vocabulary}{predicate}> {object}");
         assert!(triples.contains(&wanted), "{wanted} is not in {triples:#?}");
     }
 }

@@ -55,6 +55,11 @@ impl Statements {
     pub(crate) fn whole(&mut self, subject: &str, (namespace, name): (&str, &str), object: u64) {
         self.0.insert(format!("<{subject}> <{namespace}{name}> {object} .\n"));
     }
+
+    /// A statement with a truth value, as a text: the flat form has no truth values.
+    pub(crate) fn flag(&mut self, subject: &str, term: (&str, &str), object: bool) {
+        self.text(subject, term, if object { "true" } else { "false" });
+    }
 }
 
 /// A name as a segment of an IRI.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{PromptFile, contract_turtle, contract_uri};
+use super::{ContentRefusal, PromptFile};
 use crate::canonical::peer_json;
 use crate::declaration::descriptor::Descriptor;
 use crate::digest::{framed, sha256};
@@ -12,6 +12,8 @@ use crate::id::{ConnectorName, Digest256};
 use crate::json::{Json, JsonObject};
 use crate::mcp::{ResourceBody, ResourceDescription, ToolDescription};
 use crate::model::PackEntry;
+use crate::pack_declaration::{ConnectorPackDeclaration, LiveConnector, contract_uri};
+use crate::refusal::Refusal as _;
 
 /// The `_meta` key with the SHA-256 of a resource's body.
 pub const DIGEST_META_KEY: &str = "team.knuckles/digest";
@@ -221,9 +223,9 @@ impl ContentCatalogue {
         self.extend(prompts.iter().map(item));
     }
 
-    /// The data resources with the contract over them. `listed`: whether each is a resource of its own beside its place in
+    /// The data resources. `listed`: whether each is a resource of its own beside its place in
     /// `connector://resources`.
-    pub fn data(&mut self, connector: &ConnectorName, descriptors: &[Descriptor], listed: bool) {
+    pub fn data(&mut self, descriptors: &[Descriptor], listed: bool) {
         let item = |data: &Descriptor| {
             let body = crate::json::to_spaced(&Json::Object(data.to_json()));
             let mut item = ContentItem::resource(data.uri.clone(), &data.name, "application/json", body)
@@ -232,14 +234,20 @@ impl ContentCatalogue {
             item
         };
         self.extend(descriptors.iter().map(item));
-        if descriptors.is_empty() {
-            return;
-        }
-        let uri = contract_uri(connector);
-        let body = contract_turtle(connector, descriptors);
+    }
+
+    /// The contract: what is ingested, what can be read where it is, and the surface, as Turtle.
+    ///
+    /// # Errors
+    /// A name of a tool, prompt or skill that no contract can hold.
+    pub fn contract(&mut self, live: LiveConnector<'_>) -> Result<(), ContentRefusal> {
+        let uri = contract_uri(&live.declaration.connector);
+        let body = ConnectorPackDeclaration::of_live(live).declaration.to_turtle();
+        let body = body.map_err(|refusal| ContentRefusal::Contract { code: refusal.code() })?;
         let mut contract = ContentItem::resource(uri.clone(), uri, "text/turtle", body).packed("resource");
         contract.listed = false;
         self.extend([contract]);
+        Ok(())
     }
 
     /// The item at a URI.

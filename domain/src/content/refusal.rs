@@ -4,6 +4,9 @@ use crate::refusals;
 refusals! {
     /// Why content is not taken. Each names the file, and the field or the line where there is one.
     pub enum ContentRefusal {
+        /// The contract over everything the connector has cannot be written; `code` is the code of its refusal.
+        Contract { code: &'static str } => "content_contract", CallerMistake, Never,
+            "the contract of the connector cannot be written ({code})", "see the code for what to do";
         /// The package itself is not a folder.
         NoPackage => "content_package_missing", CallerMistake, Never,
             "the connector's package is not a readable folder", "name the folder that holds the connector's Cargo.toml";

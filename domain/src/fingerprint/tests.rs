@@ -11,6 +11,17 @@ fn tool(case: &Json) -> ToolShape<'_> {
     ToolShape::from_json(case.get("tool").unwrap()).unwrap()
 }
 
+/// Proves: SDK-CONNECTOR-CONTROL-R067.3
+#[test]
+fn every_fingerprint_has_the_algorithm_id_of_connector_sdks() {
+    let tool = ToolShape { name: "t", input_schema: &parse(r#"{"type":"object"}"#).unwrap(), output_schema: None };
+    let payload = compatibility_payload(tool).unwrap();
+    let under = |id: &str| sha256(format!("{id}\0{payload}").as_bytes());
+    assert_eq!(compatibility(tool), Ok(under("agent-connector-sdk:mcp-tool-contract-compat:v2")));
+    assert_eq!(exact(tool), Ok(under("agent-connector-sdk:mcp-tool-contract:v2")));
+    assert_ne!(compatibility(tool), Ok(under("agent-utilities:mcp-tool-schema-compat:v1")));
+}
+
 #[test]
 fn every_vector() {
     let file = load("fingerprints.json");

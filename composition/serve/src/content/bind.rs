@@ -12,6 +12,7 @@ use scion_domain::mcp::{
     Completion, CompletionRequest, CompletionTarget, MAX_COMPLETIONS, PromptBody, PromptDescription, ResourceBody,
     ResourceDescription, ResourceTemplate, ToolDescription,
 };
+use scion_domain::pack_declaration::{LiveConnector, PackTool};
 use scion_domain::surface::SurfaceRefusal;
 
 use super::ServedContent;
@@ -46,7 +47,7 @@ impl Bound {
         let data = data_resources(base, tools, declared, content.and_then(ServedContent::terms))?;
         let mut catalogue = ContentCatalogue::default();
         catalogue.tools(connector, tools);
-        catalogue.data(connector, &data, content.is_some_and(|content| !content.data_unlisted));
+        catalogue.data(&data, content.is_some_and(|content| !content.data_unlisted));
         let mut prompts = Vec::new();
         let mut templates = Vec::new();
         if let Some(content) = content {
@@ -57,6 +58,19 @@ impl Bound {
             templates.extend(content.skills.iter().map(|skill| skill_template(&skill.header.name)));
         }
         catalogue.prompts(connector, &prompts);
+        let pack_tool = |tool: &ToolDescription| {
+            let entry = scion_domain::pack::tool_entry(connector, tool).ok();
+            (tool.name.clone(), entry.as_ref().map(PackTool::of_entry).unwrap_or_default())
+        };
+        let skills = content.into_iter().flat_map(|content| &content.skills);
+        catalogue.contract(LiveConnector {
+            declaration: base,
+            descriptors: &data,
+            tools: &tools.iter().map(pack_tool).collect(),
+            prompts: &prompts.iter().map(|prompt| prompt.name.clone()).collect(),
+            skills: &skills.map(|skill| skill.header.name.clone()).collect(),
+            terms: None,
+        })?;
         let descriptors = data.iter().map(scion_domain::declaration::descriptor::Descriptor::to_json).collect();
         let text = ConnectorDeclaration { descriptors, ..base.clone() }.to_text();
         let manifest = ContentItem::resource(DECLARATION_URI, "connector-resources", DECLARATION_MEDIA_TYPE, text)

@@ -35,8 +35,18 @@ impl OntologyTerms {
         self.properties.get(&reduced(field)).map(String::as_str)
     }
 
+    /// The class of a local name.
+    pub fn class_named(&self, name: &str) -> Option<&str> {
+        self.classes.get(&reduced(name)).map(String::as_str)
+    }
+
+    /// The property of a local name.
+    pub fn property_named(&self, name: &str) -> Option<&str> {
+        self.property_of(name)
+    }
+
     /// Whether the ontology declares this class.
-    pub(super) fn has_class(&self, iri: &str) -> bool {
+    pub fn has_class(&self, iri: &str) -> bool {
         self.classes.values().any(|class| class == iri)
     }
 }
