@@ -147,6 +147,9 @@ refusals! {
         /// It is being worked on.
         InFlight { work: String } => "work_in_flight", Unavailable, Later,
             "a worker has {work} now", "wait until its lease ends or it is settled";
+        /// The service behind the port says no, with a code of its own.
+        Denied { method: &'static str, code: &'static str } => "work_denied", Denied, Never,
+            "the service refuses {method} ({code})", "look up the code in its documentation";
         /// The store of the queue says no.
         Store { code: &'static str } => "work_store", Unavailable, Later,
             "the store of the queue refuses ({code})", "look up the code in the list of refusals";

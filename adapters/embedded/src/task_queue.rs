@@ -183,7 +183,7 @@ fn submit(transaction: &Transaction<'_>, work: &NewWork, now_ms: i64) -> Outcome
         .prepare_cached("SELECT id, payload, priority, max_attempts FROM work_item WHERE kind = ?1 AND key = ?2")?
         .query_row([&work.kind, &work.key], |row| {
             let same = row.get::<_, String>(1)? == payload
-                && row.get::<_, i16>(2)? == work.priority
+                && row.get::<_, u16>(2)? == work.priority
                 && row.get::<_, u32>(3)? == work.max_attempts;
             Ok((row.get::<_, i64>(0)?, same))
         })

@@ -126,6 +126,15 @@ impl EngineClient {
         Self { inner: Arc::new(Inner { endpoint, identity, options, clock, entropy, next_id, pool }) }
     }
 
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.inner.identity
+    }
+
+    /// A number that this client gives once; with the random start of the process hardly any other client does.
+    pub(crate) fn unique(&self) -> u64 {
+        self.inner.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// The time of a request.
     pub fn request_timeout(&self) -> Duration {
         self.inner.options.request_timeout

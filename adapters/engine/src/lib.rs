@@ -16,7 +16,10 @@ mod frame;
 mod key_value;
 mod reply;
 mod settings;
+mod task_queue;
 mod value;
+mod work;
+mod work_admission;
 
 pub use body::{Body, COMMONS};
 pub use client::{Call, EngineClient, EngineOptions, Identity, Repeats};
@@ -28,3 +31,4 @@ pub use frame::{DEFAULT_FRAME_LIMIT, FRAME_CEILING};
 pub use key_value::EngineKeyValues;
 pub use settings::EngineSettings;
 pub use value::Value;
+pub use work::EngineWork;

@@ -147,7 +147,7 @@ async fn one_content(fixture: &dyn WorkFixture) -> Checked {
 
 async fn order(fixture: &dyn WorkFixture) -> Checked {
     let store = fixture.open().await;
-    for (key, priority) in [("b", 5), ("c", -1), ("a", 0), ("d", 0), ("e", -1024)] {
+    for (key, priority) in [("b", 5), ("c", 1), ("a", 2), ("d", 2), ("e", 0)] {
         submit(fixture, &store, &NewWork { priority, ..work(key) }).await?;
         fixture.pass(2).await;
     }

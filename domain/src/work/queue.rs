@@ -15,8 +15,8 @@ pub struct NewWork {
     pub key: String,
     /// Its input: at most [`NewWork::MAX_PAYLOAD`] bytes as compact JSON.
     pub payload: Json,
-    /// −1024 to 1024; the smaller goes first.
-    pub priority: i16,
+    /// 0 to 1000; the smaller goes first.
+    pub priority: u16,
     /// How often it is tried at most: 1 to 100.
     pub max_attempts: u32,
 }
@@ -32,8 +32,8 @@ impl NewWork {
         if self.key.is_empty() || self.key.len() > 256 || self.key.chars().any(char::is_control) {
             return refuse("the key of work is 1 to 256 bytes without control characters");
         }
-        if !(-1024..=1024).contains(&self.priority) {
-            return refuse("a priority is -1024 to 1024");
+        if self.priority > 1000 {
+            return refuse("a priority is 0 to 1000");
         }
         if !(1..=100).contains(&self.max_attempts) {
             return refuse("work is tried 1 to 100 times");
@@ -370,7 +370,7 @@ mod tests {
             NewWork { key: "a\nb".into(), ..work.clone() },
             NewWork { key: "k".repeat(257), ..work.clone() },
             NewWork { payload: Json::from("x".repeat(NewWork::MAX_PAYLOAD)), ..work.clone() },
-            NewWork { priority: 1025, ..work.clone() },
+            NewWork { priority: 1001, ..work.clone() },
             NewWork { max_attempts: 0, ..work.clone() },
             NewWork { max_attempts: 101, ..work },
         ];
