@@ -47,6 +47,9 @@ refusals! {
         /// A report cannot be written.
         ReportFile { path: String, what: &'static str } => "report_unwritable", CallerMistake, Never,
             "the report {path} cannot be written: {what}", "name a file in a folder you may write to";
+        /// A file cannot be written.
+        OutputFile { path: String, what: &'static str } => "output_unwritable", CallerMistake, Never,
+            "{path} cannot be written: {what}", "name a file in a folder you may write to";
         /// The answer has another shape than the format can carry.
         FormatUnfit { format: &'static str, shape: &'static str } => "format_unfit", CallerMistake, Never,
             "{format} cannot carry {shape}", "use table, or json and csv for SELECT and ASK, turtle for CONSTRUCT and DESCRIBE";

@@ -8,11 +8,13 @@ mod graph;
 mod key_ref;
 mod locks;
 mod release;
+mod seen;
 
 pub use graph::graph_hash;
 pub use key_ref::ReleaseKeyRef;
 pub use locks::{LockDecision, ROTATION_RECORD_VARIABLE, Rotation, RotationLedger, SignerLocks};
 pub use release::{ReleaseSigner, VerifiedRelease, manifest_hash, verify_release};
+pub use seen::{SeenReleases, refuse_expired};
 
 use crate::refusals;
 
@@ -44,5 +46,18 @@ refusals! {
         KeyChanged { signer: String } => "integrity_key_changed", Denied, Never,
             "the signer {signer} uses another key than the locked one, and no rotation is declared",
             "ask the publisher; declare the rotation in the file that CONNECTOR_RELEASE_ROTATION_RECORD names";
+        /// A build that is no release.
+        NoSequence => "integrity_release_unnumbered", CallerMistake, Never,
+            "the release has no number", "build it with --sequence";
+        /// An older release than the one accepted before.
+        RolledBack { offered: u64, newest: u64 } => "integrity_rolled_back", Denied, Never,
+            "release {offered} is older than {newest}, which was accepted before",
+            "fetch the newest release; to go back on purpose, its publisher releases the old content under a new number";
+        /// Two different releases under one number.
+        TwoReleases { sequence: u64 } => "integrity_two_releases", Denied, Never,
+            "another release {sequence} was accepted before", "ask its publisher which one is theirs";
+        /// It says itself that it is no longer the newest.
+        Expired { at: String } => "integrity_expired", Denied, Never,
+            "the release is good until {at} only", "fetch a newer one; if there is none, ask its publisher";
     }
 }

@@ -9,8 +9,10 @@ mod annotations;
 mod archive;
 mod catalog;
 mod compatibility;
+mod diff;
 mod digests;
 mod facts;
+mod file;
 mod index;
 mod kind;
 mod readable;
@@ -29,8 +31,10 @@ pub use archive::{
 };
 pub use catalog::CatalogBinding;
 pub use compatibility::{Break, Compatibility, CompatibilityReceipt, CompatibilityRefusal, admit, decide};
+pub use diff::{EntryChange, Fate, Impact, PackDiff};
 pub use digests::{annotations_digest, catalog_digest, references_digest};
 pub use facts::{BYTES_PER_TOKEN, DeclaredBy, SideEffect, ToolContractFacts, ToolFactsRefusal, schema_tokens};
+pub use file::{MAX_PACK_FILE_BYTES, PackFile, ReleaseMark};
 pub use index::{ArchiveRef, INDEX_VERSION, PackIndex, PackProducer};
 pub use kind::EntryKind;
 pub use readable::{

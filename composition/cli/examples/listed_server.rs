@@ -3,7 +3,7 @@
 //! Usage: `listed_server FILE`. The file is a JSON object:
 //! - `server`: `name` and `version` of the handshake;
 //! - `tools`: the listing, as it goes over the wire;
-//! - `resources`: URI to text;
+//! - `resources`: URI to text; listed too when `listed` is true;
 //! - `exit`: end at once with this status; `sleep`: answer nothing;
 //! - `journal`: a file to write each method into; `environment`: a file to write the environment into.
 
@@ -57,12 +57,22 @@ fn result(all: &Value, method: &str, params: &Value) -> Result<Value, (i64, &'st
         })),
         "ping" => Ok(json!({})),
         "tools/list" => Ok(json!({ "tools": all["tools"] })),
-        "resources/list" => Ok(json!({ "resources": [] })),
+        "resources/list" => Ok(json!({ "resources": listed(all) })),
         "resources/read" => {
             let uri = params["uri"].as_str().unwrap_or_default();
             let text = all["resources"][uri].as_str().ok_or((-32_002, "no such resource"))?;
-            Ok(json!({ "contents": [{ "uri": uri, "mimeType": "application/json", "text": text }] }))
+            Ok(json!({ "contents": [{ "uri": uri, "mimeType": media_type(uri), "text": text }] }))
         }
         _ => Err((-32_601, "no such method")),
     }
+}
+
+fn listed(all: &Value) -> Vec<Value> {
+    let resources = all["resources"].as_object().filter(|_| all["listed"] == true);
+    let entry = |uri: &String| json!({ "uri": uri, "name": uri, "mimeType": media_type(uri) });
+    resources.into_iter().flatten().map(|(uri, _)| entry(uri)).collect()
+}
+
+fn media_type(uri: &str) -> &'static str {
+    if uri.starts_with("ontology://") { "text/turtle" } else { "application/json" }
 }

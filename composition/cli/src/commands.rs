@@ -7,7 +7,7 @@ use scion::sink::{Access, OpenSink, SinkFactory, SinkRegistry, SinkRequest};
 use scion_domain::command::CommandRefusal;
 
 use crate::output::{Refused, tell};
-use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, new, place, query, release, serve, status, usage};
+use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, new, pack, place, query, release, serve, status, usage};
 
 /// What a command ends with: an exit code, or the reason there is no result.
 pub(crate) type Outcome = Result<u8, Refused>;
@@ -15,7 +15,7 @@ pub(crate) type Outcome = Result<u8, Refused>;
 const AFTER: &str = "\
 Exit codes:
   0  done
-  1  refused, or `doctor` found something wrong
+  1  refused, or `doctor` or `pack diff` found something
   2  the command line cannot be understood
 
 All commands may run while connector-sync works on the same state.";
@@ -45,6 +45,8 @@ enum Command {
     /// Serve an HTTP API that an OpenAPI document describes.
     #[command(next_line_help = true, after_help = serve::AFTER)]
     Serve(serve::ServeArgs),
+    /// Build, inspect, compare, verify and import packs as files.
+    Pack(pack::PackArgs),
     /// Make the package of a new connector.
     #[command(next_line_help = true)]
     New(new::NewArgs),
@@ -173,6 +175,7 @@ pub(crate) fn main(sinks: &SinkRegistry) -> u8 {
             Command::Doctor(args) => doctor::main(args, sinks).await,
             Command::Release(args) => release::main(args, sinks).await,
             Command::Serve(args) => serve::main(args).await,
+            Command::Pack(args) => pack::main(args, sinks).await,
             Command::New(args) => new::main(args),
             Command::Explain(args) => explain::main(&args.code),
         }

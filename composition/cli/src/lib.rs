@@ -15,6 +15,7 @@ mod health;
 mod logging;
 mod new;
 mod output;
+mod pack;
 mod panics;
 mod place;
 mod query;

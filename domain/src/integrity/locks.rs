@@ -167,7 +167,7 @@ impl RotationLedger {
     }
 }
 
-fn document(text: &[u8], member: &str) -> Result<Json, &'static str> {
+pub(super) fn document(text: &[u8], member: &str) -> Result<Json, &'static str> {
     let Ok(Json::Object(mut members)) = parse_with(text, JsonLimits::DEFAULT) else {
         return Err("it is not a JSON object");
     };

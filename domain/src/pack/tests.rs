@@ -3,5 +3,7 @@
 mod annotations;
 mod archive;
 mod compatibility;
+mod diff;
 mod facts;
+mod file;
 mod validate;

@@ -48,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "prompt_file", run: targets::prompt_file },
     Target { name: "mcp_frames", run: targets::mcp_frames },
     Target { name: "engine_value", run: targets::engine_value },
+    Target { name: "pack_file", run: targets::pack_file },
     Target { name: "transport_profiles", run: targets::transport_profiles },
 ];
 

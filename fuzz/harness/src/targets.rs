@@ -35,7 +35,7 @@ pub use engine::engine_value;
 pub use http::{link_header, problem, rate_headers};
 pub use openapi::{curation, next_page, openapi};
 pub use outside::{graphql_response, payment_challenge};
-pub use pack::pack_index;
+pub use pack::{pack_file, pack_index};
 pub use query::sparql;
 pub use serving::mcp_frames;
 pub use tokens::{authorization, jwks, jwt, token_response};

@@ -2,5 +2,5 @@
 
 mod forms;
 mod http;
-mod toy;
+pub(crate) mod toy;
 mod vectors;

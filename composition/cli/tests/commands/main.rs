@@ -16,6 +16,7 @@ mod interop;
 mod logs;
 mod oauth;
 mod once;
+mod pack;
 mod progress;
 mod query;
 mod refusals;

@@ -1,6 +1,7 @@
-//! Packs as a file: an index, a zero byte, an archive.
+//! Packs: an index, a zero byte and an archive; and pack files.
 
-use scion_domain::pack::{PackArchive, PackIndex};
+use scion_domain::integrity::{RotationLedger, SignerLocks};
+use scion_domain::pack::{Impact, PackArchive, PackDiff, PackFile, PackIndex};
 
 /// An index that could be read is written and read as the same one; an archive that could be opened is built again byte for byte.
 pub fn pack_index(data: &[u8]) {
@@ -14,4 +15,14 @@ pub fn pack_index(data: &[u8]) {
     {
         assert_eq!(built.bytes(), archive);
     }
+}
+
+/// A pack file is read or refused. One that was read is written as the same bytes, differs from itself in nothing, and is trusted by
+/// nobody who has locked no key.
+pub fn pack_file(data: &[u8]) {
+    let Ok(file) = PackFile::from_bytes(data) else { return };
+    assert_eq!(file.to_bytes(), data);
+    let diff = PackDiff::of(file.connector(), file.entries(), file.entries());
+    assert_eq!((diff.kept, diff.impact()), (file.entries().len(), Impact::None));
+    assert!(file.verify(&SignerLocks::default(), &RotationLedger::default()).is_err());
 }
