@@ -18,6 +18,8 @@ use crate::{Body, Value, encode};
 /// After a crash an engine refuses signatures of the second it crashed in, so that none can be used twice. Such a request had no
 /// effect; the same one signed a second later is fine.
 const NOT_YET: &str = "AUTHENTICATION_REQUIRED";
+/// The time to ask the engine to stop.
+const CANCEL_TIME: Duration = Duration::from_secs(2);
 const NEXT_SECOND: Duration = Duration::from_millis(1100);
 
 /// Who the client is to the engine.
@@ -140,6 +142,26 @@ impl EngineClient {
         self.inner.options.request_timeout
     }
 
+    /// In whose name requests are made.
+    pub fn principal(&self) -> &str {
+        match &self.inner.identity {
+            Identity::Anonymous => "anonymous",
+            Identity::Signed { context, .. } => &context.principal,
+        }
+    }
+
+    /// The tenant requests belong to.
+    pub fn tenant(&self) -> &str {
+        match &self.inner.identity {
+            Identity::Anonymous => "local",
+            Identity::Signed { context, .. } => &context.tenant,
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.inner.clock
+    }
+
     /// Whether the engine answers.
     pub async fn ping(&self) -> Result<(), EngineRefusal> {
         let call =
@@ -154,18 +176,37 @@ impl EngineClient {
     pub async fn call(&self, call: Call<'_>) -> Result<Value, EngineRefusal> {
         let (method, limit) = (call.body.method, self.inner.options.request_timeout);
         let timeout = EngineRefusal::Timeout { method, seconds: limit.as_secs() };
-        tokio::time::timeout(limit, self.inner.exchange(call)).await.unwrap_or(Err(timeout))
+        let last = AtomicU64::new(0);
+        tokio::time::timeout(limit, self.inner.exchange(call, &last)).await.unwrap_or(Err(timeout))
+    }
+
+    /// Makes one request that only reads, for at most `limit`, and asks the engine to stop working on it when that is over. Refuses
+    /// as [`Self::call`] does.
+    pub async fn read_within(&self, call: Call<'_>, limit: Duration) -> Result<Value, EngineRefusal> {
+        let method = call.body.method;
+        let last = AtomicU64::new(0);
+        let limit = limit.min(self.inner.options.request_timeout);
+        if let Ok(answer) = tokio::time::timeout(limit, self.inner.exchange(call, &last)).await {
+            return answer;
+        }
+        let target = last.load(Ordering::Relaxed);
+        let body = Body::with("CancelRequest", [("target_req_id", target.into())]);
+        let cancel = Call { graph: crate::COMMONS, body, idempotency_key: None, repeats: Repeats::Freely };
+        // The answer is given up either way. Engine 2.27.7 takes the request and goes on evaluating all the same.
+        let _ = tokio::time::timeout(CANCEL_TIME, self.inner.exchange(cancel, &AtomicU64::new(0))).await;
+        Err(EngineRefusal::Timeout { method, seconds: limit.as_secs() })
     }
 }
 
 impl Inner {
-    async fn exchange(&self, call: Call<'_>) -> Result<Value, EngineRefusal> {
+    async fn exchange(&self, call: Call<'_>, last: &AtomicU64) -> Result<Value, EngineRefusal> {
         let method = call.body.method;
         let mut key = call.idempotency_key.map(str::to_owned);
         let mut again = true;
         let mut patient = matches!(self.identity, Identity::Signed { .. });
         loop {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            last.store(id, Ordering::Relaxed);
             if key.is_none() && call.repeats == Repeats::ByKey {
                 key = Some(envelope::default_key(id, call.graph, &call.body));
             }

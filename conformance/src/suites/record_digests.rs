@@ -27,6 +27,13 @@ pub trait RecordDigestsFixture: Send + Sync {
     /// A fresh, empty pair.
     async fn open(&self) -> Pair;
 
+    /// A pair without records whose sink has accepted the fixture pack.
+    async fn open_with_pack(&self) -> Result<Pair, String> {
+        let pair = self.open().await;
+        must!(pair.sink.import_pack(&pack()).await, "import");
+        Ok(pair)
+    }
+
     /// The same store after a restart.
     async fn reopen(&self, pair: Pair) -> Pair;
 }
@@ -51,8 +58,7 @@ async fn commit(pair: &Pair, offered: &SourceBatch) -> Checked {
 }
 
 async fn with_two(fixture: &dyn RecordDigestsFixture) -> Result<Pair, String> {
-    let pair = fixture.open().await;
-    must!(pair.sink.import_pack(&pack()).await, "import");
+    let pair = fixture.open_with_pack().await?;
     commit(&pair, &batch(IngestMode::Full, vec![ticket("a", "1"), ticket("b", "2")], None, 1)).await?;
     Ok(pair)
 }

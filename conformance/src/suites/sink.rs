@@ -19,6 +19,16 @@ pub trait SinkFixture: Send + Sync {
     /// A fresh, empty sink.
     async fn open(&self) -> Arc<dyn Sink>;
 
+    /// A sink without records that has accepted the fixture pack. A store that shares its packs between graphs answers a fresh
+    /// graph here.
+    async fn open_with_pack(&self) -> Result<Arc<dyn Sink>, String> {
+        let sink = self.open().await;
+        sink.import_pack(&fixtures::pack())
+            .await
+            .map_err(|refusal| format!("import of the fixture pack: {refusal}"))?;
+        Ok(sink)
+    }
+
     /// The same store after a restart of whatever holds it; the old handle is dropped first. An in-memory double
     /// answers the same handle.
     async fn reopen(&self, sink: Arc<dyn Sink>) -> Arc<dyn Sink>;
@@ -43,9 +53,7 @@ pub async fn run(fixture: &dyn SinkFixture) -> Report {
 
 /// A sink with the fixture pack imported.
 async fn ready(fixture: &dyn SinkFixture) -> Result<Arc<dyn Sink>, String> {
-    let sink = fixture.open().await;
-    sink.import_pack(&fixtures::pack()).await.map_err(|refusal| format!("import of the fixture pack: {refusal}"))?;
-    Ok(sink)
+    fixture.open_with_pack().await
 }
 
 /// What must be equal between a receipt and its replay.

@@ -66,7 +66,7 @@ impl Engine {
 
     /// A client in the engine's mode, with every scope.
     pub(crate) fn client(&self) -> EngineClient {
-        self.client_with(&["*"], EngineOptions::default())
+        self.client_with(&["*", "source:reconcile-empty"], EngineOptions::default())
     }
 
     pub(crate) fn client_with(&self, scopes: &[&str], options: EngineOptions) -> EngineClient {
