@@ -3,6 +3,7 @@
 //! The program is `SCION_ENGINE_BIN`; `scripts/lib/engine.sh` fetches it. Without it a test says `skipped`, and fails when
 //! `SCION_ENGINE_REQUIRED` is set, as it is in the full test command.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
