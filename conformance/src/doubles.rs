@@ -15,6 +15,7 @@ pub mod key_value;
 pub mod mcp_session;
 pub mod message_stream;
 pub mod record_digests;
+pub mod shacl;
 pub mod sink;
 pub mod source_adapter;
 pub mod token_store;

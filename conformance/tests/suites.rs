@@ -15,6 +15,7 @@ use scion_conformance::doubles::key_value::{FlawedKeyValueStores, KeyValueFlaw};
 use scion_conformance::doubles::mcp_session::{FlawedSessions, SessionFlaw};
 use scion_conformance::doubles::message_stream::{FlawedStreams, StreamFlaw};
 use scion_conformance::doubles::record_digests::{DigestFlaw, FlawedDigestStores};
+use scion_conformance::doubles::shacl::{FlawedValidators, ShaclFlaw};
 use scion_conformance::doubles::sink::{FlawedSinks, SinkFlaw};
 use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
 use scion_conformance::doubles::token_store::{FlawedTokenStores, TokenFlaw};
@@ -68,6 +69,7 @@ suite_test!(the_access_suite_finds_every_flaw, access_check, AccessFlaw, FlawedC
 suite_test!(the_source_suite_finds_every_flaw, source_adapter, SourceFlaw, FlawedSources::new);
 suite_test!(the_write_back_suite_finds_every_flaw, write_back_transport, WriteBackFlaw, FlawedTransports::new);
 suite_test!(the_query_suite_finds_every_flaw, graph_query, GraphFlaw, FlawedGraphs::new);
+suite_test!(the_shacl_suite_finds_every_flaw, shacl, ShaclFlaw, FlawedValidators::new);
 suite_test!(the_session_suite_finds_every_flaw, mcp_session, SessionFlaw, FlawedSessions::new);
 suite_test!(the_authority_suite_finds_every_flaw, access_authority, AuthorityFlaw, FlawedAuthorities::new);
 suite_test!(the_receipt_suite_finds_every_flaw, effect_receipts, ReceiptFlaw, FlawedReceiptStores::new);

@@ -39,6 +39,8 @@ pub fn all() -> Vec<&'static [CatalogueEntry]> {
         crate::transport_contract::TransportContractRefusal::CATALOGUE,
         crate::pack_declaration::PackDeclarationRefusal::CATALOGUE,
         crate::pack_declaration::ViewRefusal::CATALOGUE,
+        crate::shapes::ShapesRefusal::CATALOGUE,
+        crate::shapes::PreflightRefusal::CATALOGUE,
         crate::semantic_coverage::DeclaredSemanticCoverageRefusal::CATALOGUE,
         crate::privacy::GuardRefusal::CATALOGUE,
         crate::privacy::PiiRefusal::CATALOGUE,

@@ -67,6 +67,7 @@ pub mod semantic_coverage;
 pub mod served_route;
 pub mod served_security;
 pub mod settings;
+pub mod shapes;
 pub mod signing;
 pub mod sink;
 pub mod source;

@@ -38,7 +38,9 @@ mod scan;
 mod session;
 mod stdio;
 mod subscribe;
+mod transport;
 mod wire;
 
 pub use client::{McpClient, McpClientBuilder};
 pub use options::{Pace, SessionOptions};
+pub use transport::transport;

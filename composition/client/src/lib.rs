@@ -35,6 +35,7 @@ mod response;
 mod runner;
 mod segment;
 mod send;
+mod transports;
 
 pub use air_gap::AirGap;
 pub use builder::{ClientBuilder, ClientPorts};
@@ -52,5 +53,6 @@ pub use request::Request;
 pub use response::Response;
 pub use runner::{RunFailure, Runner};
 pub use segment::segment;
+pub use transports::transports;
 
 pub use scion_domain::http::{Rate, RateSnapshot, per_minute, per_second};

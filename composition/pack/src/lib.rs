@@ -8,7 +8,9 @@ mod capture;
 mod data;
 mod imports;
 mod plan;
+mod preflight;
 mod prompts;
 
 pub use capture::{CaptureOptions, Capturer};
 pub use imports::{Scoped, scope_imports};
+pub use preflight::preflight;

@@ -35,6 +35,7 @@ mod run;
 mod signer;
 pub mod sink;
 pub mod testing;
+mod transports;
 #[cfg(feature = "mcp-server")]
 #[doc(hidden)]
 pub mod usage;
@@ -56,6 +57,7 @@ pub use scion_serve::ToolRefusal as ApiError;
 pub use scion_serve::{Page, identity};
 pub use scion_sync as sync;
 pub use signer::datapoint_signer;
+pub use transports::transports;
 
 #[cfg(feature = "http")]
 pub use scion_auth as auth;

@@ -1,6 +1,8 @@
 //! What a declaration must be, whoever made it.
 
-use super::{ConnectorPackDeclaration, MAX_PACK_ITEMS, MAX_PACK_TEXT, PackDeclarationRefusal, SourceObject};
+use super::{
+    ConnectorPackDeclaration, MAX_PACK_ITEMS, MAX_PACK_TEXT, PackDeclarationRefusal, SourceObject, contract_uri,
+};
 use crate::access_contract::is_absolute_iri;
 use crate::declaration::descriptor::OntologyTerms;
 use crate::declaration::refusal::shown;
@@ -35,9 +37,12 @@ impl ConnectorPackDeclaration {
         for (index, (id, source)) in self.sources.iter().enumerate() {
             self.check_source(&place("sources", index, id), id, source, terms)?;
         }
+        let data = format!("{}/data/", contract_uri(&self.connector));
         for (index, (iri, contract)) in self.contracts.iter().enumerate() {
             let field = place("contracts", index, iri);
-            if *iri != contract.iri {
+            // Below one folder of its own and without a folder in it, so that no two things of a pack share an IRI.
+            let own = iri.strip_prefix(&data).is_some_and(|name| !name.is_empty() && !name.contains(['/', '#', '?']));
+            if *iri != contract.iri || !own {
                 return Err(PackDeclarationRefusal::Member { field: format!("{field}.contract_iri") });
             }
             contract

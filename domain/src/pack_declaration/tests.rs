@@ -97,6 +97,12 @@ fn each_refusal_names_the_field_and_shows_no_value() {
         ("skills.0.classes", "[\"hunter2\"]", "pack_class_unresolved", "skills[sort].classes[0]"),
         ("contracts.0.class_iri", "\"Ticket\"", "pack_access_contract", "contracts[contract://desk-mcp/data/tickets]"),
         ("contracts.0.auth_ref", "\"hunter2\"", "pack_access_contract", "contracts[contract://desk-mcp/data/tickets]"),
+        (
+            "contracts.0.contract_iri",
+            "\"contract://desk-mcp/data/a/b\"",
+            "pack_declaration_member",
+            "contracts[contract://desk-mcp/data/a/b].contract_iri",
+        ),
         ("contracts.0.access_kind", "\"hunter2\"", "pack_declaration_member", "contracts[0].access_kind"),
         ("sources.0.key", "null", "pack_key_rule_missing", "sources[0].key"),
         ("sources.0.key", "\" \"", "pack_key_rule_missing", "sources[tickets].key"),

@@ -50,6 +50,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "engine_value", run: targets::engine_value },
     Target { name: "pack_file", run: targets::pack_file },
     Target { name: "transport_profiles", run: targets::transport_profiles },
+    Target { name: "access_contract", run: targets::access_contract },
+    Target { name: "shapes", run: targets::shapes },
+    Target { name: "pack_declaration", run: targets::pack_declaration },
 ];
 
 /// The corpus of a target, in the order of file names: `(file name, bytes)`.

@@ -3,6 +3,7 @@
 #![allow(clippy::missing_panics_doc, reason = "a harness tells what is wrong by panicking")]
 
 mod content;
+mod contracts;
 mod egress;
 mod engine;
 mod http;
@@ -30,6 +31,7 @@ use scion_domain::source::SourceContract;
 use scion_domain::time::{Timestamp, Watermark};
 
 pub use content::{front_matter, prompt_file};
+pub use contracts::{access_contract, pack_declaration, shapes};
 pub use egress::egress;
 pub use engine::engine_value;
 pub use http::{link_header, problem, rate_headers};
