@@ -50,6 +50,10 @@ refusals! {
         /// Nothing listens at the endpoint.
         Unreachable { endpoint: String } => "engine_unreachable", Unavailable, Later,
             "no engine answers at {endpoint}", "start the engine, or check EPISTEMIC_GRAPH_ENDPOINT";
+        /// The certificate or the handshake is not acceptable.
+        Tls { endpoint: String } => "engine_tls_failed", PeerMisbehaved, Never,
+            "the TLS certificate or handshake of {endpoint} is not acceptable",
+            "name the engine's authority in GRAPH_SERVICE_TLS_CA, and the name on its certificate in GRAPH_SERVICE_TLS_SERVER_NAME";
         /// The connection ended before the reply. Reading the state tells what happened.
         Closed { method: &'static str } => "engine_connection_closed", Unavailable, Later,
             "the engine closed the connection during {method}", "try again; a write is settled by reading its state";

@@ -13,6 +13,7 @@ use crate::connection::{Connection, Sent};
 use crate::endpoint::Endpoint;
 use crate::envelope::{self, RequestContext, Stamp};
 use crate::frame::{self, DEFAULT_FRAME_LIMIT, FRAME_CEILING};
+use crate::tls::{DialFailure, EngineTls};
 use crate::{Body, Value, encode};
 
 /// After a crash an engine refuses signatures of the second it crashed in, so that none can be used twice. Such a request had no
@@ -92,6 +93,7 @@ pub struct EngineClient {
 
 struct Inner {
     endpoint: Endpoint,
+    tls: Option<EngineTls>,
     identity: Identity,
     options: EngineOptions,
     clock: Arc<dyn Clock>,
@@ -107,9 +109,31 @@ impl std::fmt::Debug for EngineClient {
 }
 
 impl EngineClient {
-    /// A client. Nothing is dialled yet.
+    /// A client. Nothing is dialled yet. A `tls://` endpoint is verified against the roots of the platform.
     pub fn new(
         endpoint: Endpoint,
+        identity: Identity,
+        options: EngineOptions,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self::build(endpoint, None, identity, options, clock, entropy)
+    }
+
+    /// A client that speaks TLS as told. Nothing is dialled yet.
+    pub fn with_tls(
+        (endpoint, tls): (Endpoint, EngineTls),
+        identity: Identity,
+        options: EngineOptions,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self::build(endpoint, Some(tls), identity, options, clock, entropy)
+    }
+
+    fn build(
+        endpoint: Endpoint,
+        tls: Option<EngineTls>,
         identity: Identity,
         options: EngineOptions,
         clock: Arc<dyn Clock>,
@@ -125,7 +149,7 @@ impl EngineClient {
             ..options
         };
         let pool = Mutex::new(Vec::new());
-        Self { inner: Arc::new(Inner { endpoint, identity, options, clock, entropy, next_id, pool }) }
+        Self { inner: Arc::new(Inner { endpoint, tls, identity, options, clock, entropy, next_id, pool }) }
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -274,24 +298,41 @@ impl Inner {
             return Ok((connection, false));
         }
         let unreachable = || EngineRefusal::Unreachable { endpoint: self.endpoint.to_string() };
-        let dial = async {
-            Ok::<_, std::io::Error>(match &self.endpoint {
-                Endpoint::Unix(path) => Connection::open(UnixStream::connect(path).await?, self.options.frame_limit),
-                Endpoint::Loopback(address) => {
-                    #[expect(clippy::disallowed_methods, reason = "a literal loopback address that an operator set")]
-                    let stream = TcpStream::connect(address).await?;
-                    // Requests are small and wait for their reply.
-                    stream.set_nodelay(true)?;
-                    Connection::open(stream, self.options.frame_limit)
-                }
-            })
-        };
-        let dialled = tokio::time::timeout(self.options.connect_timeout, dial).await;
-        let connection = Arc::new(dialled.map_err(|_| unreachable())?.map_err(|_| unreachable())?);
+        let dialled = tokio::time::timeout(self.options.connect_timeout, self.dial()).await;
+        let connection = Arc::new(dialled.map_err(|_| unreachable())?.map_err(|failure| match failure {
+            DialFailure::Unreachable => unreachable(),
+            DialFailure::Tls => EngineRefusal::Tls { endpoint: self.endpoint.to_string() },
+        })?);
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.len() < self.options.connections {
             pool.push(Arc::clone(&connection));
         }
         Ok((connection, true))
     }
+
+    async fn dial(&self) -> Result<Connection, DialFailure> {
+        let limit = self.options.frame_limit;
+        let gone = |_| DialFailure::Unreachable;
+        match &self.endpoint {
+            Endpoint::Unix(path) => Ok(Connection::open(UnixStream::connect(path).await.map_err(gone)?, limit)),
+            Endpoint::Loopback(address) => Ok(Connection::open(tcp(*address).await.map_err(gone)?, limit)),
+            Endpoint::Tls { host, port } => {
+                let tls = match &self.tls {
+                    Some(tls) => tls.clone(),
+                    None => EngineTls::platform().await.map_err(|_| DialFailure::Tls)?,
+                };
+                let stream = tcp((host.as_str(), *port)).await.map_err(gone)?;
+                Ok(Connection::open(tls.handshake(host, stream).await?, limit))
+            }
+        }
+    }
+}
+
+/// A connection to what the operator set as the endpoint.
+async fn tcp(address: impl tokio::net::ToSocketAddrs) -> std::io::Result<TcpStream> {
+    #[expect(clippy::disallowed_methods, reason = "the engine's address is the operator's, not a peer's or a caller's")]
+    let stream = TcpStream::connect(address).await?;
+    // Requests are small and wait for their reply.
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }

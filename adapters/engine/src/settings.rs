@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use scion_domain::credential::SecretRef;
+use scion_domain::credential::{CredentialRequest, SecretRef};
 use scion_domain::engine::EngineRefusal;
+use scion_domain::id::ConnectorName;
+use scion_ports::{Clock, CredentialProvider, Entropy};
 
-use crate::client::EngineOptions;
+use crate::client::{EngineClient, EngineOptions, Identity};
 use crate::endpoint::Endpoint;
 use crate::envelope::RequestContext;
 use crate::frame::FRAME_CEILING;
+use crate::tls::EngineTlsSettings;
 
 /// The scopes a connector signs with.
 const SCOPES: [&str; 2] = ["source:ingest", "blob:write"];
@@ -21,6 +25,9 @@ const ROLE: &str = "connector";
 pub struct EngineSettings {
     /// `EPISTEMIC_GRAPH_ENDPOINT`, else the socket `GRAPH_SERVICE_SOCKET`, else `epistemic-graph.sock` in `XDG_RUNTIME_DIR`.
     pub endpoint: Endpoint,
+    /// How a `tls://` endpoint is verified, and what is shown to it: `GRAPH_SERVICE_TLS_CA` (the platform's roots without it),
+    /// `GRAPH_SERVICE_TLS_CLIENT_CERT` and `_CLIENT_KEY` (absolute paths or secret references) and `GRAPH_SERVICE_TLS_SERVER_NAME`.
+    pub tls: EngineTlsSettings,
     /// `EPISTEMIC_GRAPH_AUTH_SECRET_REF`: where the shared secret is; `None` for an engine without authentication.
     pub secret: Option<SecretRef>,
     /// `EPISTEMIC_GRAPH_GRAPH`: the graph that records go to.
@@ -61,6 +68,7 @@ impl EngineSettings {
             Some(text) => Endpoint::parse(text)?,
             None => Endpoint::Unix(socket(get("GRAPH_SERVICE_SOCKET"), get("XDG_RUNTIME_DIR"))),
         };
+        let tls = EngineTlsSettings::read(get)?;
         let secret = get("EPISTEMIC_GRAPH_AUTH_SECRET_REF").map(|text| {
             let what = "must be a reference such as env://NAME, never the secret itself";
             SecretRef::parse(text).map_err(|_| EngineRefusal::Setting { name: "EPISTEMIC_GRAPH_AUTH_SECRET_REF", what })
@@ -75,6 +83,7 @@ impl EngineSettings {
         )?;
         Ok(Self {
             endpoint,
+            tls,
             secret: secret.transpose()?,
             graph: text("EPISTEMIC_GRAPH_GRAPH", crate::COMMONS)?,
             context: RequestContext {
@@ -94,6 +103,34 @@ impl EngineSettings {
                 ..EngineOptions::default()
             },
         })
+    }
+}
+
+impl EngineSettings {
+    /// A client as the settings say: the secret and what TLS needs are resolved here. Nothing is dialled yet.
+    ///
+    /// Refuses [`EngineRefusal::Secret`] and [`EngineRefusal::Setting`].
+    pub async fn client(
+        &self,
+        credentials: &dyn CredentialProvider,
+        connector: &ConnectorName,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<EngineClient, EngineRefusal> {
+        const NAME: &str = "EPISTEMIC_GRAPH_AUTH_SECRET_REF";
+        let identity = match &self.secret {
+            None => Identity::Anonymous,
+            Some(reference) => {
+                let request = CredentialRequest { connector: connector.clone(), reference: reference.clone() };
+                let secret = credentials.resolve(&request).await.map_err(|_| EngineRefusal::Secret { name: NAME })?;
+                Identity::Signed { context: Arc::new(self.context.clone()), secret }
+            }
+        };
+        if !matches!(self.endpoint, Endpoint::Tls { .. }) {
+            return Ok(EngineClient::new(self.endpoint.clone(), identity, self.options, clock, entropy));
+        }
+        let tls = self.tls.resolve(credentials, connector).await?;
+        Ok(EngineClient::with_tls((self.endpoint.clone(), tls), identity, self.options, clock, entropy))
     }
 }
 
@@ -143,6 +180,10 @@ mod tests {
             ("EPISTEMIC_GRAPH_ENDPOINT", "tcp://10.0.0.1:1"),
             ("EPISTEMIC_GRAPH_AUTH_SECRET_REF", "hunter2 hunter2"),
             ("EPISTEMIC_GRAPH_AUDIENCE", "a\nb"),
+            ("GRAPH_SERVICE_TLS_CA", "relative.pem"),
+            ("GRAPH_SERVICE_TLS_CLIENT_KEY", "/keys/client.pem"),
+            ("GRAPH_SERVICE_TLS_CLIENT_KEY_PASSWORD", "hunter3"),
+            ("GRAPH_SERVICE_TLS_SERVER_NAME", "not a name"),
             ("GRAPH_SERVICE_RPC_TIMEOUT", "99999"),
             ("GRAPH_SERVICE_CONNECT_TIMEOUT", "soon"),
             ("EPISTEMIC_GRAPH_MAX_RESPONSE_BYTES", "402653189"),

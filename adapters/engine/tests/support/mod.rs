@@ -17,7 +17,7 @@ use scion_engine::{
 use scion_local::{SystemClock, SystemEntropy};
 
 /// What the engine and its clients share in the signed mode.
-const SECRET: &str = "test-secret-0123456789abcdef0123456789abcdef";
+pub(crate) const SECRET: &str = "test-secret-0123456789abcdef0123456789abcdef";
 const SIGNER_KEY: &str = "signer-key-0123456789abcdef";
 
 /// How requests are told apart.
@@ -33,6 +33,7 @@ pub(crate) struct Engine {
     program: String,
     mode: Mode,
     folder: tempfile::TempDir,
+    arguments: Vec<String>,
 }
 
 impl Drop for Engine {
@@ -45,6 +46,11 @@ impl Drop for Engine {
 impl Engine {
     /// Starts one on an empty folder; `None` when the program is not there.
     pub(crate) async fn start(mode: Mode) -> Option<Self> {
+        Self::start_with(mode, &[]).await
+    }
+
+    /// Starts one with more arguments.
+    pub(crate) async fn start_with(mode: Mode, arguments: &[String]) -> Option<Self> {
         let Some(program) = std::env::var("SCION_ENGINE_BIN").ok().filter(|program| Path::new(program).is_file())
         else {
             assert!(std::env::var_os("SCION_ENGINE_REQUIRED").is_none(), "the engine is not there");
@@ -52,8 +58,8 @@ impl Engine {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let child = launch(&program, mode, folder.path());
-        let engine = Self { child, program, mode, folder };
+        let child = launch(&program, mode, folder.path(), arguments);
+        let engine = Self { child, program, mode, folder, arguments: arguments.to_vec() };
         engine.answers().await;
         if mode == Mode::Signed {
             engine.register().await;
@@ -70,13 +76,18 @@ impl Engine {
         self.client_with(&["*", "source:reconcile-empty"], EngineOptions::default())
     }
 
-    pub(crate) fn client_with(&self, scopes: &[&str], options: EngineOptions) -> EngineClient {
-        let identity = match self.mode {
+    /// Who a client in the engine's mode is.
+    pub(crate) fn identity(&self, scopes: &[&str]) -> Identity {
+        match self.mode {
             Mode::Anonymous => Identity::Anonymous,
             Mode::Signed => {
                 Identity::Signed { context: Arc::new(context(scopes)), secret: Secret::new(SECRET.to_owned()) }
             }
-        };
+        }
+    }
+
+    pub(crate) fn client_with(&self, scopes: &[&str], options: EngineOptions) -> EngineClient {
+        let identity = self.identity(scopes);
         let endpoint = Endpoint::parse(&format!("unix://{}", self.socket().display())).unwrap();
         EngineClient::new(endpoint, identity, options, Arc::new(SystemClock::new()), Arc::new(SystemEntropy))
     }
@@ -86,7 +97,7 @@ impl Engine {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         let _ = std::fs::remove_file(self.socket());
-        self.child = launch(&self.program, self.mode, self.folder.path());
+        self.child = launch(&self.program, self.mode, self.folder.path(), &self.arguments);
         self.answers().await;
     }
 
@@ -139,8 +150,9 @@ fn context(scopes: &[&str]) -> RequestContext {
     }
 }
 
-fn launch(program: &str, mode: Mode, folder: &Path) -> Child {
+fn launch(program: &str, mode: Mode, folder: &Path, arguments: &[String]) -> Child {
     let mut command = Command::new(program);
+    command.args(arguments);
     command.arg("--socket-path").arg(folder.join("eg.sock")).arg("--persist-dir").arg(folder.join("data"));
     command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
     match mode {
