@@ -7,7 +7,7 @@ use scion::sink::{Access, OpenSink, SinkFactory, SinkRegistry, SinkRequest};
 use scion_domain::command::CommandRefusal;
 
 use crate::output::{Refused, tell};
-use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, new, pack, place, query, release, serve, status, usage};
+use crate::{DONE, FAILED, NOT_STARTED, doctor, explain, new, pack, place, query, release, serve, status, usage, work};
 
 /// What a command ends with: an exit code, or the reason there is no result.
 pub(crate) type Outcome = Result<u8, Refused>;
@@ -42,6 +42,8 @@ enum Command {
     /// Let a held stream go on, accepting the tool's new contract.
     #[command(next_line_help = true)]
     Release(ReleaseArgs),
+    /// Put source syncs into the queue of ingest-worker, and see them.
+    Work(work::WorkArgs),
     /// Serve an HTTP API that an OpenAPI document describes.
     #[command(next_line_help = true, after_help = serve::AFTER)]
     Serve(serve::ServeArgs),
@@ -174,6 +176,7 @@ pub(crate) fn main(sinks: &SinkRegistry) -> u8 {
             Command::Status(args) => status::main(args, sinks).await,
             Command::Doctor(args) => doctor::main(args, sinks).await,
             Command::Release(args) => release::main(args, sinks).await,
+            Command::Work(args) => work::main(args).await,
             Command::Serve(args) => serve::main(args).await,
             Command::Pack(args) => pack::main(args, sinks).await,
             Command::New(args) => new::main(args),

@@ -1,4 +1,4 @@
-//! The commands `connector-sync`, `connector-certify` and `scion`, as a library, so that an embedder can build both with sinks of its own:
+//! The commands `connector-sync`, `ingest-worker`, `connector-certify` and `scion`, as a library, so that an embedder can build both with sinks of its own:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -25,6 +25,8 @@ mod status;
 mod sync;
 mod table;
 mod usage;
+mod work;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,12 @@ pub fn connector_sync(sinks: &SinkRegistry) -> ExitCode {
 pub fn connector_certify() -> ExitCode {
     panics::one_line("connector-certify");
     certify::main().into()
+}
+
+/// Runs `ingest-worker` with the arguments of this process.
+pub fn ingest_worker(sinks: &SinkRegistry) -> ExitCode {
+    panics::one_line("ingest-worker");
+    worker::main(sinks).into()
 }
 
 /// Runs `scion` with the arguments of this process.

@@ -14,7 +14,8 @@ use scion::sink::SinkRegistry;
 
 use crate::{NOT_STARTED, usage};
 use args::SyncArgs;
-pub(crate) use config_file::place_of;
+pub(crate) use config_file::{ConfigFile, place_of};
+pub(crate) use signals::{ENDED_BY_SIGNAL, Signals};
 use start::Start;
 
 /// Parses, runs, and gives the exit code.

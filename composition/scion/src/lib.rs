@@ -39,6 +39,7 @@ mod transports;
 #[cfg(feature = "mcp-server")]
 #[doc(hidden)]
 pub mod usage;
+pub mod work;
 
 #[cfg(all(feature = "http", feature = "mcp-server"))]
 pub use admission::served_security;

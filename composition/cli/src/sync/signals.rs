@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::start::Start;
 
 /// The exit code after a second signal: 128 and the number of SIGINT, as shells count.
-const ENDED_BY_SIGNAL: i32 = 130;
+pub(crate) const ENDED_BY_SIGNAL: i32 = 130;
 
 /// Waits for signals while `work` runs.
 pub(crate) async fn drained_by<T>(start: &Start, cancel: &CancellationToken, work: impl Future<Output = T>) -> T {
@@ -38,20 +38,21 @@ async fn next(signals: &mut Option<Signals>) {
     }
 }
 
+/// Both signals.
 #[cfg(unix)]
-struct Signals {
+pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
@@ -60,15 +61,15 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

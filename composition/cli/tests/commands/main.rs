@@ -22,3 +22,4 @@ mod query;
 mod refusals;
 mod stages;
 mod status;
+mod worker;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) const CONNECTOR_SYNC: &str = env!("CARGO_BIN_EXE_connector-sync");
+pub(crate) const INGEST_WORKER: &str = env!("CARGO_BIN_EXE_ingest-worker");
 pub(crate) const SCION: &str = env!("CARGO_BIN_EXE_scion");
 
 /// The scripted server, built once: cargo builds examples for a whole test run, but not for a single test target.
@@ -157,6 +158,20 @@ impl Place {
         Running { child: Some(self.command(CONNECTOR_SYNC).args(args).spawn().unwrap()) }
     }
 
+    /// Starts `ingest-worker` with these variables besides and leaves it running.
+    pub(crate) fn work(&self, args: &[&str], variables: &[(&str, &str)]) -> Running {
+        let mut command = self.command(INGEST_WORKER);
+        command.args(["--config", "config.yaml", "--log-format", "json"]).args(args).envs(variables.iter().copied());
+        Running { child: Some(command.spawn().unwrap()) }
+    }
+
+    /// The same for long work: what it says is not kept, so that it never waits for a reader.
+    pub(crate) fn work_unheard(&self, args: &[&str]) -> Running {
+        let mut command = self.command(INGEST_WORKER);
+        command.args(["--config", "config.yaml"]).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+        Running { child: Some(command.spawn().unwrap()) }
+    }
+
     /// Runs `scion`.
     pub(crate) fn scion(&self, args: &[&str]) -> Run {
         Run::of(self.command(SCION).args(args).output().unwrap())
@@ -222,9 +237,14 @@ impl Running {
     }
 
     /// Waits for its end, at most half a minute.
-    pub(crate) fn end(mut self) -> Run {
+    pub(crate) fn end(self) -> Run {
+        self.end_within(Duration::from_secs(30))
+    }
+
+    /// Waits for its end so long. What it says meanwhile must fit into a pipe.
+    pub(crate) fn end_within(mut self, limit: Duration) -> Run {
         let child = self.child.as_mut().unwrap();
-        wait_until("the process ends", || child.try_wait().unwrap().is_some());
+        wait_within(limit, "the process ends", || child.try_wait().unwrap().is_some());
         Run::of(self.child.take().unwrap().wait_with_output().unwrap())
     }
 }
@@ -240,10 +260,14 @@ impl Drop for Running {
 }
 
 /// Waits, at most half a minute.
-pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait_within(Duration::from_secs(30), what, holds);
+}
+
+fn wait_within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "waited in vain until {what}");
+        assert!(start.elapsed() < limit, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
