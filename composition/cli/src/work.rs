@@ -189,7 +189,7 @@ fn line(view: &WorkView) -> Json {
         ("status", Json::from(view.status.as_str())),
         ("attempts", view.attempts.map_or(Json::Null, |attempts| Json::from(u64::from(attempts)))),
         ("code", text(view.code.clone())),
-        ("effect_digest", text(view.effect_digest.as_ref().map(scion_domain::id::Digest256::to_hex))),
+        ("effect_digest", text(view.effect_digest.map(scion_domain::id::Digest256::to_hex))),
         ("updated_at_ms", Json::from(view.updated_at_ms)),
     ];
     Json::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<JsonObject>())

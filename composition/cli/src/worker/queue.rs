@@ -43,7 +43,7 @@ pub(crate) struct QueueArgs {
     #[arg(long, value_name = "URL", verbatim_doc_comment)]
     pub(crate) engine_endpoint: Option<String>,
 
-    /// The state directory, where the embedded store keeps the queue. Default:
+    /// The state directory, with the queue in its embedded store. Default:
     /// $CONNECTOR_DATA_DIR, else $XDG_DATA_HOME/agent-connectors, else
     /// ~/.local/share/agent-connectors.
     #[arg(long, value_name = "DIR", verbatim_doc_comment)]
