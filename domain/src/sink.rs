@@ -92,6 +92,9 @@ refusals! {
         /// It cannot be opened or reached.
         Unavailable { what: &'static str } => "store_unavailable", Unavailable, Later,
             "the store cannot be used: {what}", "check the path and its permissions";
+        /// A setting of it cannot be used.
+        Setting { name: &'static str, what: &'static str } => "store_setting_invalid", CallerMistake, Never,
+            "{name} {what}", "correct the setting";
         /// Another process holds it for longer than the wait.
         Locked { seconds: u64 } => "store_locked", Unavailable, Later,
             "another process has held the store for {seconds} s", "wait for it, or stop it";

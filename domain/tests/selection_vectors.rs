@@ -35,6 +35,7 @@ fn config(descriptor: &Json) -> ConnectorConfig {
         mapping_reference: descriptor.get("mapping_reference").and_then(Json::as_str).unwrap_or_default().to_owned(),
         empty_authoritative_approval: String::new(),
         max_pages_per_cycle: ConnectorConfig::DEFAULT_MAX_PAGES,
+        leave_out_foreign_edges: false,
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) const CONNECTOR: &[&str] = &[
     "mapping_reference",
     "empty_authoritative_approval",
     "max_pages_per_cycle",
+    "leave_out_foreign_edges",
 ];
 /// `endpoint`.
 pub(crate) const ENDPOINT: &[&str] =

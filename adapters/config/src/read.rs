@@ -106,6 +106,7 @@ fn connector(walk: &mut Walk, at: &At<'_>, lines: &mut HashMap<ConnectorName, us
     let pages = walk.or(&set, "max_pages_per_cycle", ConnectorConfig::DEFAULT_MAX_PAGES, |node| {
         scalar::count(node, PAGES, "1 to 1000000")
     });
+    let leave_out = walk.or(&set, "leave_out_foreign_edges", false, scalar::boolean);
     Some(ConnectorConfig {
         connector: name?,
         endpoint: endpoint?,
@@ -116,6 +117,7 @@ fn connector(walk: &mut Walk, at: &At<'_>, lines: &mut HashMap<ConnectorName, us
         mapping_reference: mapping_reference?,
         empty_authoritative_approval: approval?,
         max_pages_per_cycle: pages?,
+        leave_out_foreign_edges: leave_out?,
     })
 }
 

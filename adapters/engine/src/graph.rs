@@ -31,6 +31,7 @@ use scion_ports::{CheckpointStore, GraphQuery, KeyValueStore, RecordDigests, Sin
 use crate::client::{Call, EngineClient, Repeats};
 use crate::{Body, COMMONS, EngineKeyValues, Value};
 use accepted::Accepted;
+pub use refused::store as store_refusal;
 
 /// The namespace of everything Scion keeps in the engine's key-value store, the peer's own (`wire/engine-protocol.md` 7.7).
 pub(crate) const NAMESPACE: &str = "agent-connector-sdk";

@@ -30,7 +30,7 @@ pub use encode::encode;
 pub use endpoint::Endpoint;
 pub use envelope::{RequestContext, Stamp, anonymous, default_key, detached, persistence_id, sign};
 pub use frame::{DEFAULT_FRAME_LIMIT, FRAME_CEILING};
-pub use graph::EngineGraph;
+pub use graph::{EngineGraph, store_refusal};
 pub use key_value::EngineKeyValues;
 pub use settings::EngineSettings;
 pub use tls::{EngineTls, EngineTlsSettings};

@@ -17,6 +17,12 @@ mod embedded;
 #[cfg(feature = "embedded")]
 pub use embedded::{EMBEDDED, EmbeddedSinks, STORE_FILE};
 
+#[cfg(feature = "engine")]
+mod engine;
+
+#[cfg(feature = "engine")]
+pub use engine::{ENGINE, EngineSinks};
+
 /// The ports of one open graph.
 #[derive(Clone)]
 pub struct OpenSink {
@@ -84,6 +90,8 @@ impl SinkRegistry {
         let registry = Self::new();
         #[cfg(feature = "embedded")]
         let registry = registry.with(Arc::new(EmbeddedSinks));
+        #[cfg(feature = "engine")]
+        let registry = registry.with(Arc::new(EngineSinks::default()));
         registry
     }
 

@@ -34,7 +34,7 @@ fn request(directory: &std::path::Path, access: Access) -> SinkRequest {
 #[tokio::test]
 async fn an_embedder_adds_its_own_kind_beside_the_built_in_one() {
     let sinks = SinkRegistry::builtin().with(Arc::new(Elsewhere));
-    assert_eq!(sinks.names().collect::<Vec<_>>(), ["elsewhere", EMBEDDED]);
+    assert_eq!(sinks.names().collect::<Vec<_>>(), ["elsewhere", EMBEDDED, scion::sink::ENGINE]);
     let directory = tempfile::tempdir().unwrap();
     let request = request(directory.path(), Access::Write);
     let refused = sinks.get("elsewhere").unwrap().open(&request).await.err().unwrap();

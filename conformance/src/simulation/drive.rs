@@ -248,6 +248,7 @@ fn config(max_pages_per_cycle: u32) -> ConnectorConfig {
         mapping_reference: String::new(),
         empty_authoritative_approval: "an empty table is meant".into(),
         max_pages_per_cycle,
+        leave_out_foreign_edges: false,
     }
 }
 

@@ -49,6 +49,9 @@ pub struct ConnectorConfig {
     pub empty_authoritative_approval: String,
     /// Pages of one cycle: 1 to 1,000,000; 1,000 when silent.
     pub max_pages_per_cycle: u32,
+    /// Leave out the edges to other sources where the graph has none between streams; false when silent, which refuses such a
+    /// source.
+    pub leave_out_foreign_edges: bool,
 }
 
 /// How to reach a server.

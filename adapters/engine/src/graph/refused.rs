@@ -4,8 +4,8 @@ use scion_domain::engine::EngineRefusal;
 use scion_domain::model::SourceBatch;
 use scion_domain::sink::{SinkRefusal, StoreRefusal};
 
-/// To a store's caller.
-pub(crate) fn store(refusal: &EngineRefusal) -> StoreRefusal {
+/// What a refusal of the engine means to a store's caller.
+pub fn store(refusal: &EngineRefusal) -> StoreRefusal {
     let what = match refusal {
         EngineRefusal::Unreachable { .. } => "no engine answers at the endpoint",
         EngineRefusal::Closed { .. } => "the engine closed the connection",

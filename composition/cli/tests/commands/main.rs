@@ -10,6 +10,7 @@ mod certify;
 mod contract;
 mod doctor;
 mod drain;
+mod engine;
 mod exits;
 mod health;
 mod interop;

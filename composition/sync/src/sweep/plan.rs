@@ -119,7 +119,9 @@ impl StreamPlan {
             known_types.insert(name.clone(), declaration.mapping_reference(name)?);
             mapped_fields.insert(name.clone(), mapping.fields.keys().cloned().collect());
         }
-        let edges = source.edges.iter().map(|spec| edge_plan(&config.connector, &record_type, spec));
+        let foreign = |spec: &&EdgeSpec| spec.target_stream.as_ref().is_some_and(|target| *target != preset.name);
+        let kept = source.edges.iter().filter(|spec| !config.leave_out_foreign_edges || !foreign(spec));
+        let edges = kept.map(|spec| edge_plan(&config.connector, &record_type, spec));
         let edges = edges.collect::<Result<Vec<_>, _>>()?;
         let approval = config.empty_authoritative_approval.trim();
         let server = if preset.server.is_empty() { config.connector.to_string() } else { preset.server.clone() };

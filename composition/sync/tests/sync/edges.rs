@@ -97,6 +97,11 @@ async fn a_target_stream_names_the_other_sources_record_without_a_stub() {
     let report = bench.stream("cases").await;
     assert_eq!(report.refusal.unwrap().code, "capability_missing");
     assert!(bench.server.calls("list").is_empty(), "refused before anything is read");
+    let (mut bench, _) = self::bench(edge, r#"[{"id":"1","handler":"p"}]"#);
+    bench.sink.capabilities.lock().unwrap().cross_stream_relationships = false;
+    bench.config.leave_out_foreign_edges = true;
+    let report = bench.stream("cases").await;
+    assert_eq!((report.submitted, report.stubs, report.relationships), (1, 0, 0), "{:?}", report.refusal);
 }
 
 /// Proves: SDK-SOURCE-INGEST-R017.4

@@ -201,5 +201,6 @@ pub fn config(presets: &[&str]) -> ConnectorConfig {
         mapping_reference: String::new(),
         empty_authoritative_approval: String::new(),
         max_pages_per_cycle: 1000,
+        leave_out_foreign_edges: false,
     }
 }

@@ -1,0 +1,119 @@
+//! The commands with a real engine as their graph.
+//!
+//! The program is `SCION_ENGINE_BIN`; `scripts/lib/engine.sh` fetches it. Without it a test says `skipped`, and fails when
+//! `SCION_ENGINE_REQUIRED` is set, as it is in the full test command.
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::{CONNECTOR_SYNC, Place, Run, SCION, desk, wait_until};
+
+/// A running engine without authentication; it ends when this is dropped.
+struct Engine {
+    child: Child,
+    program: String,
+    folder: PathBuf,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn launch(program: &str, folder: &Path) -> Child {
+    let socket = folder.join("eg.sock");
+    let _ = std::fs::remove_file(&socket);
+    let mut command = Command::new(program);
+    command.arg("--socket-path").arg(&socket).arg("--persist-dir").arg(folder.join("data"));
+    command.args(["--auth-mode", "none"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    wait_until("the engine listens", || socket.exists());
+    child
+}
+
+impl Engine {
+    fn start(place: &Place) -> Option<Self> {
+        let Some(program) = std::env::var("SCION_ENGINE_BIN").ok().filter(|program| Path::new(program).is_file())
+        else {
+            assert!(std::env::var_os("SCION_ENGINE_REQUIRED").is_none(), "the engine is not there");
+            eprintln!("skipped: no engine (scripts/lib/engine.sh fetches one)");
+            return None;
+        };
+        let folder = place.path("engine");
+        std::fs::create_dir_all(&folder).unwrap();
+        Some(Self { child: launch(&program, &folder), program, folder })
+    }
+
+    fn kill_and_restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.child = launch(&self.program, &self.folder);
+    }
+
+    fn command(&self, place: &Place, program: &str, args: &[&str]) -> Run {
+        let mut command = place.command(program);
+        command.env("EPISTEMIC_GRAPH_ENDPOINT", format!("unix://{}", self.folder.join("eg.sock").display()));
+        command.env("EPISTEMIC_GRAPH_GRAPH", "kg:desk").env("EPISTEMIC_GRAPH_TENANT", "local");
+        Run::of(command.args(args).output().unwrap())
+    }
+
+    fn once(&self, place: &Place) -> Run {
+        self.command(place, CONNECTOR_SYNC, &["--config", "config.yaml", "--once", "--sink", "engine"])
+    }
+
+    fn column(&self, place: &Place, sparql: &str) -> Vec<String> {
+        let run =
+            self.command(place, SCION, &["query", "--sink", "engine", "--format", "csv", "--limit", "1000", sparql]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let mut values: Vec<String> = run.out.lines().skip(1).map(str::to_owned).collect();
+        values.sort_unstable();
+        values
+    }
+}
+
+const TITLES: &str = "PREFIX g: <urn:scion:graph#> SELECT ?title { ?t a g:Ticket ; g:title ?title }";
+
+/// Proves: SDK-SOURCE-INGEST-R004.24, SDK-CONNECTOR-CONTROL-R058, SDK-CENTRALIZED-CAPABILITIES-R018
+#[test]
+fn a_source_reaches_the_engine_and_what_no_pack_maps_does_not() {
+    let place = Place::with_desk(12);
+    let Some(mut engine) = Engine::start(&place) else { return };
+    let refused = engine.once(&place);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert_eq!(refused.event("stream_failed")["code"], "capability_missing", "the engine has no edges between streams");
+    place.write_config(&[("desk", "leave_out_foreign_edges: true")]);
+    let run = engine.once(&place);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(engine.column(&place, TITLES).len(), 12);
+    let names = engine.column(&place, "PREFIX g: <urn:scion:graph#> SELECT ?n { ?p a g:Person ; g:name ?n }");
+    assert_eq!(names, ["Ada", "Björn"]);
+    let again = engine.once(&place);
+    assert_eq!(again.code, 0, "{again:?}");
+    let accepted: Vec<_> = again
+        .logs()
+        .into_iter()
+        .filter(|line| line["event"] == "stream_synced")
+        .map(|line| line["accepted"].clone())
+        .collect();
+    assert_eq!(accepted, [0, 0], "nothing is sent twice: {again:?}");
+
+    engine.kill_and_restart();
+    place.write_scenario("desk", &desk(15));
+    let more = engine.once(&place);
+    assert_eq!(more.code, 0, "{more:?}");
+    assert_eq!(engine.column(&place, TITLES).len(), 15, "a killed engine has kept what it accepted");
+
+    // A record of a type that the imported pack does not map: nothing is written, and the checkpoint stays.
+    let mut scenario = desk(16);
+    scenario["declaration"]["schema_mappings"].as_object_mut().unwrap().remove("Ticket");
+    scenario["declaration"]["sources"][0]["record_type"] = json!("Ticket");
+    place.write_scenario("desk", &scenario);
+    let refused = engine.once(&place);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert_eq!(engine.column(&place, TITLES).len(), 15, "{refused:?}");
+}
