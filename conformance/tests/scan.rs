@@ -222,8 +222,14 @@ fn a_tree_with_a_planted_bypass_is_rejected_with_its_place() {
 }
 
 /// The dialer, the lab that attacks it, and the bare clients of the benchmarks may open connections; nobody else here does.
-const DIALERS: [&str; 5] =
-    ["adapters/http", "adapters/mcp-client", "conformance/http-bench", "conformance/lab", "conformance/serve-bench"];
+const DIALERS: [&str; 5] = [
+    "adapters/engine",
+    "adapters/http",
+    "adapters/mcp-client",
+    "conformance/http-bench",
+    "conformance/lab",
+    "conformance/serve-bench",
+];
 
 /// Proves: SDK-CONNECTOR-CONTROL-R017, SDK-CENTRALIZED-CAPABILITIES-R008
 #[test]
