@@ -12,6 +12,7 @@ mod receipt;
 mod refused;
 mod relations;
 mod sparql;
+mod streams;
 mod trie;
 mod visible;
 
@@ -22,11 +23,11 @@ use scion_domain::engine::EngineRefusal;
 use scion_domain::id::{ConnectorName, Digest256, RecordId, StreamName};
 use scion_domain::json::Json;
 use scion_domain::model::{
-    PackImport, PackReceipt, PackStatus, ProgressDocument, SourceBatch, SourceReceipt, StreamStatus,
+    PackImport, PackReceipt, PackStatus, ProgressDocument, SourceBatch, SourceReceipt, StreamOverview, StreamStatus,
 };
 use scion_domain::query::{QueryAnswer, QueryRefusal, QueryRequest};
 use scion_domain::sink::{SinkCapabilities, SinkRefusal, StoreRefusal};
-use scion_ports::{CheckpointStore, GraphQuery, KeyValueStore, RecordDigests, Sink, async_trait};
+use scion_ports::{CheckpointStore, GraphQuery, KeyValueStore, RecordDigests, Sink, StreamCatalog, async_trait};
 
 use crate::client::{Call, EngineClient, Repeats};
 use crate::{Body, COMMONS, EngineKeyValues, Value};
@@ -174,7 +175,7 @@ impl RecordDigests for EngineGraph {
         stream: &StreamName,
         ids: &[RecordId],
     ) -> Result<Vec<Option<Digest256>>, StoreRefusal> {
-        digests::lookup(&self.inner.values, connector, stream, ids).await
+        self.inner.lookup(connector, stream, ids).await
     }
 
     async fn accepted(
@@ -184,7 +185,7 @@ impl RecordDigests for EngineGraph {
         digests: &[(RecordId, Digest256)],
         receipt: &SourceReceipt,
     ) -> Result<(), StoreRefusal> {
-        digests::accepted(&self.inner.values, connector, stream, digests, receipt).await
+        self.inner.accepted(connector, stream, digests, receipt).await
     }
 }
 
@@ -241,6 +242,13 @@ impl CheckpointStore for EngineGraph {
 
     async fn reset(&self, connector: &ConnectorName, source: &StreamName, expected: u64) -> Result<(), StoreRefusal> {
         progress::reset(&self.inner.values, connector, source, expected).await
+    }
+}
+
+#[async_trait]
+impl StreamCatalog for EngineGraph {
+    async fn streams(&self) -> Result<Vec<StreamOverview>, StoreRefusal> {
+        self.inner.streams().await
     }
 }
 

@@ -15,7 +15,7 @@ use scion_conformance::suites::sink::{self, SinkFixture};
 use scion_domain::model::IngestMode;
 use scion_domain::query::{QueryAnswer, QueryRequest, Term};
 use scion_engine::EngineGraph;
-use scion_ports::{CheckpointStore, GraphQuery, Sink, async_trait};
+use scion_ports::{CheckpointStore, GraphQuery, RecordDigests as _, Sink, StreamCatalog as _, async_trait};
 use support::{Engine, Mode};
 use tokio::sync::Mutex;
 
@@ -162,6 +162,8 @@ async fn the_suites_of_a_durable_graph_pass_on_the_engine() {
     record_digests::run(&graphs).await.assert_passed();
     checkpoint_store::run(&graphs).await.assert_passed();
     written_records_are_read_back(&graphs).await;
+    an_interrupted_batch_hides_no_change(&graphs).await;
+    many_digests_are_kept_and_changed(&graphs).await;
     // Last: engine 2.27.7 does not stop evaluating an endless query, even when it is told to.
     graph_query::run(&graphs).await.assert_passed();
 }
@@ -179,4 +181,46 @@ async fn written_records_are_read_back(graphs: &Graphs) {
     assert_eq!(subjects(&graph, "subject").await, ["one"]);
     let status = graph.status(&connector(), &stream()).await.unwrap();
     assert_eq!(status.accepted_checkpoint, Some(second.provider_checkpoint));
+}
+
+/// A batch is committed and its process ends before the digests are noted: what it touched counts as unknown, so that a record that
+/// changes back is not taken for unchanged.
+async fn an_interrupted_batch_hides_no_change(graphs: &Graphs) {
+    let graph = graphs.graph().await;
+    let one = |subject: &str, from, to| batch(IngestMode::Full, vec![ticket("a", subject)], from, to);
+    let first = one("old", None, 1);
+    let receipt = graph.commit(&first).await.unwrap();
+    let digest = first.records[0].content_digest;
+    graph.accepted(&connector(), &stream(), &[(fixtures::id("a"), digest)], &receipt).await.unwrap();
+    let ids = [fixtures::id("a"), fixtures::id("b")];
+    assert_eq!(graph.lookup(&connector(), &stream(), &ids).await.unwrap(), [Some(digest), None]);
+    graph.commit(&one("new", Some(1), 2)).await.unwrap();
+    assert_eq!(graph.lookup(&connector(), &stream(), &ids).await.unwrap(), [None, None]);
+    // The next batch finds what is pending and forgets what stood before.
+    let other = batch(IngestMode::Delta, vec![ticket("b", "x")], Some(2), 3);
+    let receipt = graph.commit(&other).await.unwrap();
+    let digest = other.records[0].content_digest;
+    graph.accepted(&connector(), &stream(), &[(fixtures::id("b"), digest)], &receipt).await.unwrap();
+    assert_eq!(graph.lookup(&connector(), &stream(), &ids).await.unwrap(), [None, Some(digest)]);
+    let streams = graph.streams().await.unwrap();
+    assert_eq!(streams.iter().map(|one| (one.batches, one.live_records)).collect::<Vec<_>>(), [(3, 2)]);
+    // A batch that was refused leaves what was known as it is.
+    let stale = graph.commit(&batch(IngestMode::Full, vec![ticket("b", "y")], Some(1), 9)).await;
+    assert!(matches!(stale, Err(scion_domain::sink::SinkRefusal::Conflict { .. })), "{stale:?}");
+}
+
+/// More digests than one value holds.
+async fn many_digests_are_kept_and_changed(graphs: &Graphs) {
+    let graph = graphs.graph().await;
+    let receipt = graph.commit(&batch(IngestMode::Full, vec![ticket("a", "1")], None, 1)).await.unwrap();
+    let digest = |number: u32, round: u32| scion_domain::digest::sha256(format!("{number}/{round}").as_bytes());
+    let id = |number: u32| fixtures::id(&format!("r{number}"));
+    let ids: Vec<_> = (0..601).map(id).collect();
+    for round in 0..2 {
+        let all: Vec<_> = (0..600).map(|number| (id(number), digest(number, round))).collect();
+        graph.accepted(&connector(), &stream(), &all, &receipt).await.unwrap();
+        let found = graph.lookup(&connector(), &stream(), &ids).await.unwrap();
+        let expected: Vec<_> = (0..600).map(|number| Some(digest(number, round))).chain([None]).collect();
+        assert_eq!(found, expected);
+    }
 }

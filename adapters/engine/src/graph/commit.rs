@@ -6,11 +6,11 @@ use scion_domain::digest::{self, NumberForm};
 use scion_domain::engine::EngineRefusal;
 use scion_domain::id::{ConnectorName, Digest256, StreamName};
 use scion_domain::json::Json;
-use scion_domain::model::{BatchRefusal, IngestMode, SourceBatch, SourceCheckpoint, SourceReceipt, StreamStatus};
+use scion_domain::model::{BatchRefusal, SourceBatch, SourceCheckpoint, SourceReceipt, StreamStatus};
 use scion_domain::sink::SinkRefusal;
 
 use super::accepted::Accepted;
-use super::{CAPABILITIES, Inner, digests, receipt, refused};
+use super::{CAPABILITIES, Inner, receipt, refused};
 use crate::client::{Call, Repeats};
 use crate::{Body, Value};
 
@@ -35,11 +35,7 @@ impl Inner {
         let request = digest::encode_batch(batch, NumberForm::EngineOnly).map_err(numbers)?;
         let key = format!("source-ingest:{}:{}", batch.connector, digests.batch.to_hex());
         let _one = self.writing.lock().await;
-        if batch.mode == IngestMode::Reconcile || !batch.withdrawals.is_empty() {
-            // What this withdraws is known from the receipt alone. If that is lost, the digests of the stream are forgotten.
-            let stream = &batch.provider_checkpoint.stream;
-            digests::expect_withdrawals(&self.values, &batch.connector, stream).await?;
-        }
+        self.begin(batch, &digests).await?;
         let body = Body::with(INGEST, [("request", Value::Encoded(request))]);
         let call = Call { graph: &self.graph, body, idempotency_key: Some(&key), repeats: Repeats::Never };
         match self.client.call(call).await {
