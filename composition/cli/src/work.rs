@@ -48,7 +48,7 @@ struct LaneArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     floor: u32,
 
-    /// How long a claim holds without renewal, in milliseconds.
+    /// How long a claim holds unrenewed, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     lease_ms: u64,
 
@@ -56,15 +56,15 @@ struct LaneArgs {
     #[arg(long, value_name = "MS", default_value_t = 15_000)]
     renew_ms: u64,
 
-    /// How long a worker's room lasts without renewal, in milliseconds.
+    /// How long room is held unrenewed, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     hold_ms: u64,
 
-    /// How long a worker waits when nothing is due, in milliseconds.
+    /// The wait when nothing is due, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     idle_ms: u64,
 
-    /// How long a worker waits when the lane is full, in milliseconds.
+    /// The wait when the lane is full, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 5000)]
     full_ms: u64,
 

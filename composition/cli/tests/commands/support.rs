@@ -166,9 +166,10 @@ impl Place {
     }
 
     /// The same for long work: what it says is not kept, so that it never waits for a reader.
-    pub(crate) fn work_unheard(&self, args: &[&str]) -> Running {
+    pub(crate) fn work_unheard(&self, args: &[&str], variables: &[(&str, &str)]) -> Running {
         let mut command = self.command(INGEST_WORKER);
-        command.args(["--config", "config.yaml"]).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["--config", "config.yaml"]).args(args).envs(variables.iter().copied());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         Running { child: Some(command.spawn().unwrap()) }
     }
 

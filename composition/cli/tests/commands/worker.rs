@@ -5,14 +5,19 @@ use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use scion::local::SystemClock;
+use scion::ports::Clock as _;
 use scion::sink::Access;
 use scion_domain::json::parse;
 use scion_domain::work::NewWork;
 use scion_engine::{DecodeLimits, Value, decode, encode};
-use scion_ports::TaskQueue as _;
+use scion_ports::TaskQueue;
 use serde_json::{Value as Json, json};
 
 use crate::support::*;
+
+#[path = "../../../../adapters/engine/tests/support/mod.rs"]
+mod engine;
 
 /// A lane for `capacity` workers whose leases end soon after a kill.
 fn lane(place: &Place, capacity: &str) {
@@ -190,15 +195,12 @@ fn a_signal_drains_and_the_job_is_given_back() {
     assert_eq!((statuses(&place), place.ids("tickets").len()), (vec!["succeeded".to_owned()], 60));
 }
 
-const CONNECTORS: usize = 20;
-const STREAMS: usize = 25;
-
-/// `CONNECTORS` connectors with `STREAMS` streams of one record each.
-fn fleet(place: &Place) {
+/// So many connectors with so many streams of one record each.
+fn fleet(place: &Place, connectors: usize, streams: usize) {
     let mut names = Vec::new();
-    for connector in 0..CONNECTORS {
+    for connector in 0..connectors {
         let name = format!("desk{connector:02}");
-        let streams: Vec<String> = (0..STREAMS).map(|stream| format!("s{stream:02}")).collect();
+        let streams: Vec<String> = (0..streams).map(|stream| format!("s{stream:02}")).collect();
         let tools: serde_json::Map<String, Json> = streams
             .iter()
             .map(|stream| {
@@ -219,50 +221,88 @@ fn fleet(place: &Place) {
     place.write_config(&names.iter().map(|name| (name.as_str(), "")).collect::<Vec<_>>());
 }
 
+fn succeeded(place: &Place, variables: &[(&str, &str)]) -> usize {
+    let mut list = place.command(SCION);
+    let run = Run::of(list.args(["work", "list"]).envs(variables.iter().copied()).output().unwrap());
+    assert_eq!(run.code, 0, "{run:?}");
+    run.out.lines().filter(|line| line.contains(r#""succeeded""#)).count()
+}
+
+/// Submits a job for each stream, lets two processes work, kills one of them, and counts effects.
+fn share_and_kill(place: &Place, queue: &dyn TaskQueue, sizes: (usize, usize), variables: &[(&str, &str)]) {
+    let (connectors, streams) = sizes;
+    let (jobs, kill_at) = (connectors * streams, connectors * streams / 4);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for job in 0..jobs {
+            let (connector, stream) = (format!("desk{:02}", job / streams), format!("s{:02}", job % streams));
+            let payload = parse(&json!({ "connector": connector, "streams": [stream] }).to_string()).unwrap();
+            let (kind, key) = ("source.sync".to_owned(), format!("job-{job}"));
+            let work = NewWork { kind, key, payload, priority: 0, max_attempts: 10 };
+            queue.submit(&work, SystemClock::new().unix_millis()).await.unwrap();
+        }
+    });
+    let first = place.work_unheard(&["--once", "--workers", "2"], variables);
+    let second = place.work_unheard(&["--once", "--workers", "2"], variables);
+    let since = Instant::now();
+    while succeeded(place, variables) < kill_at {
+        assert!(since.elapsed() < Duration::from_mins(2), "{} of {kill_at}", succeeded(place, variables));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    first.kill();
+    let at_the_kill = succeeded(place, variables);
+    assert_eq!(second.end_within(Duration::from_mins(3)).code, 0);
+    // What the killed process had comes back when its leases end.
+    let since = Instant::now();
+    while succeeded(place, variables) < jobs {
+        assert!(since.elapsed() < Duration::from_mins(1), "{} succeeded", succeeded(place, variables));
+        assert_eq!(place.work_unheard(&["--once"], variables).end().code, 0);
+    }
+    assert!((kill_at..jobs).contains(&at_the_kill), "{at_the_kill} were done at the kill");
+    let store = rusqlite::Connection::open(place.path("state").join(scion_conformance::STORE_FILE)).unwrap();
+    let count = |sql: &str| store.query_row(sql, [], |row| row.get::<_, usize>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM record"), jobs);
+    assert_eq!(count("SELECT count(*) FROM stream"), jobs);
+    // A record that was accepted again would have been accepted by a later batch.
+    let again = count("SELECT count(*) FROM (SELECT stream FROM receipt GROUP BY stream HAVING count(*) > 1)");
+    assert_eq!(again, 0, "streams with an effect that happened twice");
+}
+
 /// Proves: SDK-SOURCE-INGEST-R010, SDK-SOURCE-INGEST-R011
 #[test]
 fn two_processes_share_500_jobs_and_each_effect_happens_once_though_one_is_killed() {
     let place = Place::new();
-    fleet(&place);
+    fleet(&place, 20, 25);
     lane(&place, "8");
+    let state = place.path("state");
+    let open = scion::work::open_embedded(&state, Access::Write);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let queue = scion::work::open_embedded(&place.path("state"), Access::Write).await.unwrap();
-        for job in 0..CONNECTORS * STREAMS {
-            let (connector, stream) = (job / STREAMS, job % STREAMS);
-            let payload = parse(
-                &json!({ "connector": format!("desk{connector:02}"), "streams": [format!("s{stream:02}")] })
-                    .to_string(),
-            );
-            let (kind, key) = ("source.sync".to_owned(), format!("job-{job}"));
-            let work = NewWork { kind, key, payload: payload.unwrap(), priority: 0, max_attempts: 10 };
-            queue.submit(&work, 1).await.unwrap();
-        }
-    });
-    let done = |place: &Place| statuses(place).iter().filter(|status| *status == "succeeded").count();
-    let first = place.work_unheard(&["--once", "--workers", "2"]);
-    let second = place.work_unheard(&["--once", "--workers", "2"]);
-    let since = Instant::now();
-    while done(&place) < 120 {
-        assert!(since.elapsed() < Duration::from_mins(2), "{} of 120", done(&place));
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    first.kill();
-    let at_the_kill = done(&place);
-    let survivor = second.end_within(Duration::from_mins(3));
-    assert_eq!(survivor.code, 0, "{survivor:?}");
-    // What the killed process had comes back when its leases end.
-    let since = Instant::now();
-    while done(&place) < CONNECTORS * STREAMS {
-        assert!(since.elapsed() < Duration::from_mins(1), "{} succeeded", done(&place));
-        assert_eq!(place.work_unheard(&["--once"]).end().code, 0);
-    }
-    assert!((120..CONNECTORS * STREAMS).contains(&at_the_kill), "{at_the_kill} were done at the kill");
-    let store = rusqlite::Connection::open(place.path("state").join(scion_conformance::STORE_FILE)).unwrap();
-    let count = |sql: &str| store.query_row(sql, [], |row| row.get::<_, usize>(0)).unwrap();
-    assert_eq!(count("SELECT count(*) FROM record"), CONNECTORS * STREAMS);
-    assert_eq!(count("SELECT count(*) FROM stream"), CONNECTORS * STREAMS);
-    // A record that was accepted again would have been accepted by a later batch.
-    let again = count("SELECT count(*) FROM (SELECT stream FROM receipt GROUP BY stream HAVING count(*) > 1)");
-    assert_eq!(again, 0, "streams with an effect that happened twice");
+    let queue = runtime.block_on(open).unwrap();
+    share_and_kill(&place, &*queue, (20, 25), &[]);
+}
+
+/// The same with the queue in a real engine.
+///
+/// Proves: SDK-SOURCE-INGEST-R010, SDK-SOURCE-INGEST-R011
+#[test]
+fn two_processes_share_a_queue_in_the_engine_and_each_effect_happens_once_though_one_is_killed() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let Some(engine) = runtime.block_on(engine::Engine::start(engine::Mode::Signed)) else { return };
+    let place = Place::new();
+    fleet(&place, 4, 15);
+    let endpoint = format!("unix://{}", engine.socket().display());
+    let variables = [
+        ("EPISTEMIC_GRAPH_ENDPOINT", endpoint.as_str()),
+        ("EPISTEMIC_GRAPH_AUTH_SECRET_REF", "env://QUEUE_SECRET"),
+        ("QUEUE_SECRET", engine::SECRET),
+        ("EPISTEMIC_GRAPH_PRINCIPAL", "service:root"),
+        ("EPISTEMIC_GRAPH_TENANT", "tenant:acme"),
+    ];
+    let mut lane = place.command(SCION);
+    lane.args(["work", "lane", "--capacity", "6", "--lease-ms", "1500", "--renew-ms", "300", "--hold-ms", "1500"]);
+    let run = Run::of(lane.args(["--idle-ms", "50", "--full-ms", "50"]).envs(variables).output().unwrap());
+    assert_eq!(run.code, 0, "{run:?}");
+    // Its connections are of another runtime than the one that submits.
+    let queue = scion_engine::EngineWork::new(engine.client(), scion_engine::COMMONS);
+    share_and_kill(&place, &queue, (4, 15), &variables);
 }
