@@ -139,15 +139,22 @@ impl Inner {
             ("expected_head", expected),
             ("allow_mass_withdrawal", import.allow_mass_withdrawal.into()),
         ]);
-        let answer = match self.pack_op("import", request, Some(&key)).await {
-            Err(EngineRefusal::Refused { code, .. } | EngineRefusal::Busy { code, .. })
-                if matches!(code.as_str(), "PACK_HEAD_CONFLICT" | "PACK_PLAN_STALE") =>
-            {
-                return Err(SinkRefusal::PackConflict { connector: connector.to_string() });
+        let sent = match self.pack_op("import", request, Some(&key)).await {
+            Err(refusal) => {
+                let code = refusal.engine_code().map_or("", scion_domain::engine::EngineCode::as_str);
+                let conflict = matches!(code, "PACK_HEAD_CONFLICT" | "PACK_PLAN_STALE");
+                if !conflict && !refusal.is_unsettled() {
+                    return Err(store(refusal));
+                }
+                // A reply was lost: the repeated request finds the head it has moved itself. The head tells.
+                match self.engine_status(connector).await.map_err(store)?.head {
+                    Some(head) if head.digest == digest => Sent { digest, revision: head.revision, unchanged: false },
+                    _ if conflict => return Err(SinkRefusal::PackConflict { connector: connector.to_string() }),
+                    _ => return Err(store(refusal)),
+                }
             }
-            other => other.map_err(store)?,
+            Ok(answer) => read_result(&answer, digest)?,
         };
-        let sent = read_result(&answer, digest)?;
         self.projected(connector, digest).await?;
         Ok(sent)
     }

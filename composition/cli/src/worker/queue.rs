@@ -8,10 +8,8 @@ use clap::Args;
 use scion::local::{SystemClock, SystemEntropy};
 use scion::ports::{CredentialProvider, TaskQueue, WorkAdmission};
 use scion::sink::Access;
-use scion_domain::credential::CredentialRequest;
-use scion_domain::engine::EngineRefusal;
 use scion_domain::id::ConnectorName;
-use scion_engine::{EngineClient, EngineSettings, EngineWork, Identity};
+use scion_engine::{EngineSettings, EngineWork};
 
 use crate::output::Refused;
 use crate::place;
@@ -91,18 +89,10 @@ async fn engine(
 ) -> Result<OpenQueue, Refused> {
     let mut settings = EngineSettings::from_environment(environment)?;
     settings.context.scopes = SCOPES.map(str::to_owned).to_vec();
-    let identity = match settings.secret {
-        None => Identity::Anonymous,
-        Some(reference) => {
-            let connector = ConnectorName::parse("engine").expect("a plain word is a connector's name");
-            let request = CredentialRequest { connector, reference };
-            let secret = credentials()?.resolve(&request).await;
-            let secret = secret.map_err(|_| EngineRefusal::Secret { name: "EPISTEMIC_GRAPH_AUTH_SECRET_REF" })?;
-            Identity::Signed { context: Arc::new(settings.context), secret }
-        }
-    };
+    let graph = settings.graph.clone();
+    let connector = ConnectorName::parse("engine").expect("a plain word is a connector's name");
     let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
-    let client = EngineClient::new(settings.endpoint, identity, settings.options, clock, entropy);
-    let work = Arc::new(EngineWork::new(client, settings.graph));
+    let client = settings.client(&*credentials()?, &connector, clock, entropy).await?;
+    let work = Arc::new(EngineWork::new(client, graph));
     Ok(OpenQueue { queue: work.clone(), admission: work })
 }

@@ -101,6 +101,8 @@ fn a_source_reaches_the_engine_and_what_no_pack_maps_does_not() {
         .map(|line| line["accepted"].clone())
         .collect();
     assert_eq!(accepted, [0, 0], "nothing is sent twice: {again:?}");
+    let status = engine.command(&place, SCION, &["status", "--sink", "engine", "--format", "json"]);
+    assert!(status.out.contains("\"tickets\"") && status.out.contains("\"people\""), "{status:?}");
 
     engine.kill_and_restart();
     place.write_scenario("desk", &desk(15));

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use scion_domain::credential::CredentialRequest;
 use scion_domain::engine::EngineRefusal;
 use scion_domain::id::ConnectorName;
 use scion_domain::sink::StoreRefusal;
-use scion_engine::{EngineClient, EngineGraph, EngineSettings, Identity};
+use scion_engine::{EngineClient, EngineGraph, EngineSettings};
 use scion_local::{SystemClock, SystemEntropy, process_environment};
 use scion_ports::async_trait;
 
@@ -57,29 +56,21 @@ impl EngineSinks {
         Self { environment: Arc::new(environment) }
     }
 
-    async fn client(&self, settings: &EngineSettings) -> Result<EngineClient, StoreRefusal> {
-        let identity = match &settings.secret {
-            None => Identity::Anonymous,
-            Some(reference) => {
-                let unresolved = |_| StoreRefusal::Setting {
-                    name: "EPISTEMIC_GRAPH_AUTH_SECRET_REF",
-                    what: "names a secret that cannot be resolved",
-                };
-                let outbound = Outbound::from_environment((*self.environment).clone())
-                    .map_err(|_| StoreRefusal::Setting { name: "SCION_OUTBOUND_CONFIG", what: "cannot be used" })?;
-                let connector = ConnectorName::parse(OWNER)
-                    .map_err(|_| StoreRefusal::Unavailable { what: "its own name is none" })?;
-                let request = CredentialRequest { connector, reference: reference.clone() };
-                let secret = outbound.credentials().resolve(&request).await.map_err(unresolved)?;
-                let scopes = SCOPES.map(str::to_owned).to_vec();
-                Identity::Signed {
-                    context: Arc::new(scion_engine::RequestContext { scopes, ..settings.context.clone() }),
-                    secret,
-                }
-            }
-        };
+    async fn client(&self, mut settings: EngineSettings) -> Result<EngineClient, StoreRefusal> {
+        let outbound = Outbound::from_environment((*self.environment).clone())
+            .map_err(|_| StoreRefusal::Setting { name: "SCION_OUTBOUND_CONFIG", what: "cannot be used" })?;
+        let owner =
+            ConnectorName::parse(OWNER).map_err(|_| StoreRefusal::Unavailable { what: "its own name is none" })?;
+        settings.context.scopes = SCOPES.map(str::to_owned).to_vec();
         let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
-        Ok(EngineClient::new(settings.endpoint.clone(), identity, settings.options, clock, entropy))
+        let client = settings.client(&*outbound.credentials(), &owner, clock, entropy).await;
+        client.map_err(|refusal| match refusal {
+            EngineRefusal::Secret { name } => {
+                StoreRefusal::Setting { name, what: "names a secret that cannot be resolved" }
+            }
+            EngineRefusal::Setting { name, what } => StoreRefusal::Setting { name, what },
+            refusal => scion_engine::store_refusal(&refusal),
+        })
     }
 }
 
@@ -99,7 +90,8 @@ impl SinkFactory for EngineSinks {
             EngineRefusal::Setting { name, what } => StoreRefusal::Setting { name, what },
             _ => StoreRefusal::Unavailable { what: "the engine's settings cannot be used" },
         })?;
-        let graph = Arc::new(EngineGraph::new(self.client(&settings).await?, settings.graph.clone()));
+        let name = settings.graph.clone();
+        let graph = Arc::new(EngineGraph::new(self.client(settings).await?, name));
         if request.access == Access::Write {
             graph.create().await.map_err(|refusal| scion_engine::store_refusal(&refusal))?;
         }
@@ -108,7 +100,7 @@ impl SinkFactory for EngineSinks {
             digests: graph.clone(),
             checkpoints: graph.clone(),
             query: Some(graph.clone()),
-            catalog: None,
+            catalog: Some(graph.clone()),
             key_values: Some(graph),
         })
     }
