@@ -149,7 +149,7 @@ fn a_sink_is_found_by_name() {
     let line = run.event("start_failed");
     assert_eq!(
         (&line["code"], &line["message"]),
-        (&"sink_unknown".into(), &"there is no sink `nope`; known: embedded".into())
+        (&"sink_unknown".into(), &"there is no sink `nope`; known: embedded, engine".into())
     );
     assert_eq!(place.sync(&["--config", "config.yaml", "--once", "--sink", "embedded"]).code, 0);
 }
