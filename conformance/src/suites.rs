@@ -21,4 +21,5 @@ pub mod source_adapter;
 pub mod token_store;
 pub mod token_verifier;
 pub mod work;
+pub mod write_back_ledger;
 pub mod write_back_transport;

@@ -21,6 +21,7 @@ use scion_conformance::doubles::source_adapter::{FlawedSources, SourceFlaw};
 use scion_conformance::doubles::token_store::{FlawedTokenStores, TokenFlaw};
 use scion_conformance::doubles::token_verifier::{FlawedVerifiers, VerifierFlaw};
 use scion_conformance::doubles::work::{FlawedWorkStores, WorkFlaw};
+use scion_conformance::doubles::write_back_ledger::{FlawedLedgers, LedgerFlaw};
 use scion_conformance::doubles::write_back_transport::{FlawedTransports, WriteBackFlaw};
 use scion_conformance::report::Report;
 use scion_conformance::suites;
@@ -59,6 +60,7 @@ suite_test!(the_key_value_suite_finds_every_flaw, key_value, KeyValueFlaw, Flawe
 suite_test!(the_stream_suite_finds_every_flaw, message_stream, StreamFlaw, FlawedStreams);
 suite_test!(the_envelope_suite_finds_every_flaw, change_envelopes, EnvelopeFlaw, FlawedEnvelopeGraphs);
 suite_test!(the_change_feed_suite_finds_every_flaw, change_feed_reader, FeedFlaw, FlawedFeeds::new);
+suite_test!(the_ledger_suite_finds_every_flaw, write_back_ledger, LedgerFlaw, FlawedLedgers);
 suite_test!(the_checkpoint_suite_finds_every_flaw, checkpoint_store, CheckpointFlaw, FlawedCheckpointStores);
 suite_test!(the_digest_suite_finds_every_flaw, record_digests, DigestFlaw, FlawedDigestStores);
 suite_test!(the_credential_suite_finds_every_flaw, credential_provider, CredentialFlaw, FlawedProviders::new);

@@ -267,6 +267,9 @@ refusals! {
         /// The graph does not accept the batch.
         Rejected { what: &'static str } => "change_rejected", Denied, Never,
             "the graph rejects the batch: {what}", "fix the mapping; nothing was written and the offset stands";
+        /// Changes were lost before they were read.
+        Gap { feed: String } => "change_feed_gap", Unavailable, Never,
+            "changes of {feed} are lost", "read the graph as a whole, then go on at the newest position";
         /// Nobody knows whether it happened.
         OutcomeUnknown { what: &'static str } => "message_outcome_unknown", Unavailable, AfterReadback,
             "it is not known whether {what} happened", "read the state; it tells";

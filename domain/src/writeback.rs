@@ -67,6 +67,46 @@ pub enum AttemptKind {
     DryRun,
     /// Meant to change the source.
     Apply,
+    /// Read at the source after an application of which nobody knew the effect.
+    Reconciliation,
+}
+
+/// Where a change stands in its ledger, which decides what may be recorded next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LedgerState {
+    /// It needs a preview.
+    #[default]
+    Open,
+    /// It may be applied.
+    Previewed,
+    /// Only a reconciliation is accepted.
+    Uncertain,
+    /// It is done.
+    Applied,
+}
+
+impl LedgerState {
+    /// The state after an entry, or why the entry is not accepted. An application that had no effect needs another preview.
+    pub fn after(self, kind: AttemptKind, status: EffectStatus, entity: &str) -> Result<Self, WriteBackRefusal> {
+        use AttemptKind::{Apply, DryRun, Reconciliation};
+        use EffectStatus::{Applied, NoEffect, Uncertain};
+        let entity = || entity.to_owned();
+        match (self, kind, status) {
+            (Self::Applied, _, _) => Err(WriteBackRefusal::Settled { entity: entity() }),
+            (Self::Uncertain, DryRun | Apply, _) | (_, Reconciliation, Uncertain) => {
+                Err(WriteBackRefusal::Uncertain { entity: entity() })
+            }
+            (Self::Uncertain, Reconciliation, NoEffect) | (Self::Open | Self::Previewed, DryRun, NoEffect) => {
+                Ok(Self::Previewed)
+            }
+            (Self::Uncertain, Reconciliation, Applied) | (Self::Previewed, Apply, Applied) => Ok(Self::Applied),
+            (Self::Previewed, Apply, NoEffect) => Ok(Self::Open),
+            (Self::Previewed, Apply, Uncertain) => Ok(Self::Uncertain),
+            (Self::Open, Apply, _) => Err(WriteBackRefusal::NotPreviewed { entity: entity() }),
+            (_, DryRun, _) => Err(WriteBackRefusal::Invalid { what: "a preview has no effect" }),
+            (_, Reconciliation, _) => Err(WriteBackRefusal::Invalid { what: "nothing is uncertain" }),
+        }
+    }
 }
 
 /// One line of the ledger.
@@ -132,11 +172,60 @@ refusals! {
         /// The transport cannot make a change conditional on the version.
         NotConditional { connector: String } => "write_back_not_conditional", CallerMistake, Never,
             "{connector} cannot apply a change under a condition", "use an API of the source that can";
+        /// Nothing was previewed.
+        NotPreviewed { entity: String } => "write_back_not_previewed", CallerMistake, Never,
+            "the change to {entity} has no preview that still holds", "preview it first";
+        /// The change was applied before.
+        Settled { entity: String } => "write_back_settled", CallerMistake, Never,
+            "the change to {entity} was applied already", "read its ledger";
+        /// The ledger does not know the change.
+        UnknownChange => "write_back_unknown_change", CallerMistake, Never,
+            "the ledger does not know the change", "create it first";
+        /// Nobody knows whether the ledger has it.
+        LedgerUnknown => "write_back_ledger_unknown", Unavailable, AfterReadback,
+            "it is not known whether the ledger has it", "read the entries of the change";
+        /// An input is not acceptable.
+        Invalid { what: &'static str } => "write_back_invalid", CallerMistake, Never,
+            "{what}", "fix the request";
         /// It is too late.
         Expired => "write_back_expired", Denied, Never,
             "the change or its approval has expired", "ask again";
         /// The source or the ledger does not answer.
         Unreachable { what: &'static str } => "write_back_unreachable", Unavailable, Later,
             "{what} does not answer", "try again later; nothing was changed";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_way_leads_to_an_application() {
+        use AttemptKind::{Apply, DryRun, Reconciliation};
+        use EffectStatus::{Applied, NoEffect, Uncertain};
+        let run = |steps: &[(AttemptKind, EffectStatus)]| {
+            steps.iter().try_fold(LedgerState::default(), |state, (kind, status)| state.after(*kind, *status, "T-1"))
+        };
+        assert_eq!(run(&[(DryRun, NoEffect), (Apply, Applied)]), Ok(LedgerState::Applied));
+        assert_eq!(run(&[(DryRun, NoEffect), (Apply, NoEffect)]), Ok(LedgerState::Open));
+        let uncertain = [(DryRun, NoEffect), (Apply, Uncertain)];
+        assert_eq!(run(&uncertain), Ok(LedgerState::Uncertain));
+        let then = |kind, status| run(&[uncertain.as_slice(), &[(kind, status)]].concat());
+        assert_eq!(then(Reconciliation, NoEffect), Ok(LedgerState::Previewed));
+        assert_eq!(then(Reconciliation, Applied), Ok(LedgerState::Applied));
+        for (kind, status) in [(DryRun, NoEffect), (Apply, Applied), (Reconciliation, Uncertain)] {
+            assert!(matches!(then(kind, status), Err(WriteBackRefusal::Uncertain { .. })));
+        }
+        let refused: [&[(AttemptKind, EffectStatus)]; 5] = [
+            &[(Apply, Applied)],
+            &[(Reconciliation, NoEffect)],
+            &[(DryRun, Applied)],
+            &[(DryRun, NoEffect), (Apply, NoEffect), (Apply, Applied)],
+            &[(DryRun, NoEffect), (Apply, Applied), (Apply, Applied)],
+        ];
+        for steps in refused {
+            assert!(run(steps).is_err(), "{steps:?}");
+        }
     }
 }

@@ -35,6 +35,7 @@ pub mod fault;
 mod intern;
 mod iri;
 mod key_value;
+mod ledger;
 mod lookup;
 mod messages;
 mod ontology;

@@ -161,6 +161,30 @@ impl EngineClient {
         self.inner.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The tenant in whose name requests are made.
+    pub fn tenant(&self) -> &str {
+        match &self.inner.identity {
+            Identity::Anonymous => "local",
+            Identity::Signed { context, .. } => &context.tenant,
+        }
+    }
+
+    /// The version of the policy requests are made under.
+    pub fn policy_version(&self) -> &str {
+        match &self.inner.identity {
+            Identity::Anonymous => "policy:current",
+            Identity::Signed { context, .. } => &context.policy_version,
+        }
+    }
+
+    /// The principal as the engine stores it.
+    pub fn persistence_id(&self) -> String {
+        match &self.inner.identity {
+            Identity::Anonymous => envelope::persistence_id("anonymous"),
+            Identity::Signed { context, .. } => envelope::persistence_id(&context.principal),
+        }
+    }
+
     /// The time of a request.
     pub fn request_timeout(&self) -> Duration {
         self.inner.options.request_timeout
@@ -171,14 +195,6 @@ impl EngineClient {
         match &self.inner.identity {
             Identity::Anonymous => "anonymous",
             Identity::Signed { context, .. } => &context.principal,
-        }
-    }
-
-    /// The tenant requests belong to.
-    pub fn tenant(&self) -> &str {
-        match &self.inner.identity {
-            Identity::Anonymous => "local",
-            Identity::Signed { context, .. } => &context.tenant,
         }
     }
 

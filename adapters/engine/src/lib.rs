@@ -6,6 +6,7 @@
 //! kept; its codes are ([`scion_domain::engine`]).
 
 mod body;
+mod changes;
 mod client;
 mod connection;
 mod decode;
@@ -15,6 +16,7 @@ mod envelope;
 mod frame;
 mod graph;
 mod key_value;
+mod messages;
 mod reply;
 mod settings;
 mod shacl;
@@ -33,6 +35,7 @@ pub use envelope::{RequestContext, Stamp, anonymous, default_key, detached, pers
 pub use frame::{DEFAULT_FRAME_LIMIT, FRAME_CEILING};
 pub use graph::{EngineGraph, store_refusal};
 pub use key_value::EngineKeyValues;
+pub use messages::EngineMessages;
 pub use settings::EngineSettings;
 pub use shacl::EngineShapes;
 pub use tls::{EngineTls, EngineTlsSettings};

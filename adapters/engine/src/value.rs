@@ -72,6 +72,24 @@ impl Value {
         }
     }
 
+    /// Of JSON, whole numbers as such; `None` for a number that neither 64 bits nor a float can hold.
+    pub fn of_json(json: &Json) -> Option<Self> {
+        Some(match json {
+            Json::Null => Self::Nil,
+            Json::Bool(flag) => Self::Bool(*flag),
+            Json::Number(number) if number.is_integer() => {
+                number.as_u64().map(Self::Natural).or_else(|| number.as_i64().map(Self::from))?
+            }
+            Json::Number(number) => Some(number.as_f64()).filter(|number| number.is_finite()).map(Self::Double)?,
+            Json::String(text) => Self::Text(text.clone()),
+            Json::Array(items) => Self::List(items.iter().map(Self::of_json).collect::<Option<_>>()?),
+            Json::Object(members) => {
+                let member = |(name, value): (&String, &Json)| Some((name.clone(), Self::of_json(value)?));
+                Self::Map(members.iter().map(member).collect::<Option<_>>()?)
+            }
+        })
+    }
+
     /// As JSON; bytes have no form there, so `None`.
     pub fn to_json(&self) -> Option<Json> {
         Some(match self {

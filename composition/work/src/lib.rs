@@ -15,3 +15,7 @@ mod worker;
 pub use events::{NoWorkEvents, WorkEvent, WorkEvents};
 pub use job::{JobBody, JobResult};
 pub use worker::{WorkerOptions, WorkerParts, WorkerReport, run_ingest_worker};
+
+mod streams;
+
+pub use streams::{ChangeFeedAdapter, MapChange, MapMessage, StreamAdapter, StreamProgress};

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use scion_conformance::suites::change_envelopes::{self, ChangeEnvelopesFixture, put};
 use scion_conformance::suites::change_feed_reader::{self, ChangeFeedFixture};
 use scion_conformance::suites::message_stream::{self, MessageStreamFixture};
+use scion_conformance::suites::write_back_ledger::{self, LedgerFixture};
 use scion_domain::messaging::ChangeBatch;
 use scion_embedded::EmbeddedGraph;
-use scion_ports::{ChangeEnvelopes, ChangeFeedReader, MessageStream, async_trait};
+use scion_ports::{ChangeEnvelopes, ChangeFeedReader, MessageStream, WriteBackLedger, async_trait};
 use tempfile::TempDir;
 
 #[derive(Default)]
@@ -89,4 +90,21 @@ async fn change_envelopes_pass_the_suite() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_change_feed_passes_the_suite() {
     change_feed_reader::run(&Stores::default()).await.assert_passed();
+}
+
+#[async_trait]
+impl LedgerFixture for Stores {
+    async fn open(&self) -> Arc<dyn WriteBackLedger> {
+        self.fresh()
+    }
+
+    async fn reopen(&self, ledger: Arc<dyn WriteBackLedger>) -> Arc<dyn WriteBackLedger> {
+        drop(ledger);
+        self.again()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_ledger_passes_the_suite() {
+    write_back_ledger::run(&Stores::default()).await.assert_passed();
 }
