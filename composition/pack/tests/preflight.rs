@@ -25,7 +25,6 @@ impl ShaclValidator for Scripted {
     }
 }
 
-/// Proves: SDK-CONNECTOR-CONTROL-R067.4
 #[tokio::test]
 async fn the_validator_decides_and_the_refusal_has_a_count_and_a_path() {
     let declaration = ConnectorPackDeclaration::new(ConnectorName::parse("desk-mcp").unwrap(), "1");
