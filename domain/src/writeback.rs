@@ -83,26 +83,31 @@ pub enum LedgerState {
     Uncertain,
     /// It is done.
     Applied,
+    /// The source said no; what is still wanted is another change.
+    Rejected,
 }
 
 impl LedgerState {
-    /// The state after an entry, or why the entry is not accepted. An application that had no effect needs another preview.
+    /// The state after an entry, or why the entry is not accepted. An application is recorded
+    /// once its outcome is known or may have happened, and a change has one of those unless reading the source shows no effect.
     pub fn after(self, kind: AttemptKind, status: EffectStatus, entity: &str) -> Result<Self, WriteBackRefusal> {
         use AttemptKind::{Apply, DryRun, Reconciliation};
         use EffectStatus::{Applied, NoEffect, Uncertain};
         let entity = || entity.to_owned();
         match (self, kind, status) {
-            (Self::Applied, _, _) => Err(WriteBackRefusal::Settled { entity: entity() }),
+            (Self::Applied | Self::Rejected, _, _) => Err(WriteBackRefusal::Settled { entity: entity() }),
             (Self::Uncertain, DryRun | Apply, _) | (_, Reconciliation, Uncertain) => {
                 Err(WriteBackRefusal::Uncertain { entity: entity() })
             }
-            (Self::Uncertain, Reconciliation, NoEffect) | (Self::Open | Self::Previewed, DryRun, NoEffect) => {
-                Ok(Self::Previewed)
-            }
+            (Self::Uncertain, Reconciliation, NoEffect) | (Self::Open, DryRun, NoEffect) => Ok(Self::Previewed),
             (Self::Uncertain, Reconciliation, Applied) | (Self::Previewed, Apply, Applied) => Ok(Self::Applied),
-            (Self::Previewed, Apply, NoEffect) => Ok(Self::Open),
+            (Self::Previewed, Apply, NoEffect) => Ok(Self::Rejected),
             (Self::Previewed, Apply, Uncertain) => Ok(Self::Uncertain),
             (Self::Open, Apply, _) => Err(WriteBackRefusal::NotPreviewed { entity: entity() }),
+            // A change is for one version of its source, so that a second preview could only repeat the first.
+            (Self::Previewed, DryRun, _) => {
+                Err(WriteBackRefusal::Invalid { what: "a preview of the change still holds" })
+            }
             (_, DryRun, _) => Err(WriteBackRefusal::Invalid { what: "a preview has no effect" }),
             (_, Reconciliation, _) => Err(WriteBackRefusal::Invalid { what: "nothing is uncertain" }),
         }
@@ -175,9 +180,9 @@ refusals! {
         /// Nothing was previewed.
         NotPreviewed { entity: String } => "write_back_not_previewed", CallerMistake, Never,
             "the change to {entity} has no preview that still holds", "preview it first";
-        /// The change was applied before.
+        /// The change was applied or rejected before.
         Settled { entity: String } => "write_back_settled", CallerMistake, Never,
-            "the change to {entity} was applied already", "read its ledger";
+            "the change to {entity} is settled already", "read its ledger; ask for another change";
         /// The ledger does not know the change.
         UnknownChange => "write_back_unknown_change", CallerMistake, Never,
             "the ledger does not know the change", "create it first";
@@ -208,7 +213,7 @@ mod tests {
             steps.iter().try_fold(LedgerState::default(), |state, (kind, status)| state.after(*kind, *status, "T-1"))
         };
         assert_eq!(run(&[(DryRun, NoEffect), (Apply, Applied)]), Ok(LedgerState::Applied));
-        assert_eq!(run(&[(DryRun, NoEffect), (Apply, NoEffect)]), Ok(LedgerState::Open));
+        assert_eq!(run(&[(DryRun, NoEffect), (Apply, NoEffect)]), Ok(LedgerState::Rejected));
         let uncertain = [(DryRun, NoEffect), (Apply, Uncertain)];
         assert_eq!(run(&uncertain), Ok(LedgerState::Uncertain));
         let then = |kind, status| run(&[uncertain.as_slice(), &[(kind, status)]].concat());
@@ -217,11 +222,12 @@ mod tests {
         for (kind, status) in [(DryRun, NoEffect), (Apply, Applied), (Reconciliation, Uncertain)] {
             assert!(matches!(then(kind, status), Err(WriteBackRefusal::Uncertain { .. })));
         }
-        let refused: [&[(AttemptKind, EffectStatus)]; 5] = [
+        let refused: [&[(AttemptKind, EffectStatus)]; 6] = [
+            &[(DryRun, NoEffect), (DryRun, NoEffect)],
             &[(Apply, Applied)],
             &[(Reconciliation, NoEffect)],
             &[(DryRun, Applied)],
-            &[(DryRun, NoEffect), (Apply, NoEffect), (Apply, Applied)],
+            &[(DryRun, NoEffect), (Apply, NoEffect), (DryRun, NoEffect)],
             &[(DryRun, NoEffect), (Apply, Applied), (Apply, Applied)],
         ];
         for steps in refused {

@@ -9,7 +9,7 @@ use scion_domain::writeback::{ChangeRequest, LedgerEntry, WriteBackRefusal};
 /// - **O2** A returned `record` is durable and never changes; entries of a change are numbered from 1 without gaps.
 /// - **O3** An application without a preview before it is [`WriteBackRefusal::NotPreviewed`]; after an uncertain outcome only a
 ///   reconciliation (an entry that says applied or no effect) is accepted, anything else is [`WriteBackRefusal::Uncertain`].
-/// - **O4** After an applied entry nothing is accepted: [`WriteBackRefusal::Settled`]. The rules are those of
+/// - **O4** After an application that was applied or rejected nothing is accepted: [`WriteBackRefusal::Settled`]. The rules are those of
 ///   [`LedgerState`](scion_domain::writeback::LedgerState); what is refused leaves no entry.
 /// - **O5** `record` for a change that was not created is [`WriteBackRefusal::UnknownChange`], and one that carries another key
 ///   than the change is [`WriteBackRefusal::KeyReused`].

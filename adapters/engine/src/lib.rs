@@ -16,6 +16,7 @@ mod envelope;
 mod frame;
 mod graph;
 mod key_value;
+mod ledger;
 mod messages;
 mod reply;
 mod settings;
@@ -35,6 +36,7 @@ pub use envelope::{RequestContext, Stamp, anonymous, default_key, detached, pers
 pub use frame::{DEFAULT_FRAME_LIMIT, FRAME_CEILING};
 pub use graph::{EngineGraph, store_refusal};
 pub use key_value::EngineKeyValues;
+pub use ledger::EngineLedger;
 pub use messages::EngineMessages;
 pub use settings::EngineSettings;
 pub use shacl::EngineShapes;

@@ -10,14 +10,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use scion_conformance::suites::change_envelopes::{self, ChangeEnvelopesFixture};
 use scion_conformance::suites::change_feed_reader::{self, ChangeFeedFixture};
 use scion_conformance::suites::message_stream::{self, MessageStreamFixture};
-use scion_engine::{Body, COMMONS, Call, EngineMessages, Repeats, Value, encode};
-use scion_ports::{ChangeEnvelopes, ChangeFeedReader, MessageStream, async_trait};
+use scion_conformance::suites::write_back_ledger::{self, LedgerFixture};
+use scion_engine::{Body, COMMONS, Call, EngineLedger, EngineMessages, Repeats, Value, encode};
+use scion_ports::{ChangeEnvelopes, ChangeFeedReader, MessageStream, WriteBackLedger, async_trait};
 use support::{Engine, Mode};
 use tokio::sync::Mutex;
 
 struct Stores {
     engine: Mutex<Engine>,
     opened: AtomicUsize,
+    tenant: &'static str,
 }
 
 impl Stores {
@@ -33,6 +35,11 @@ impl Stores {
     async fn last(&self) -> Arc<EngineMessages> {
         let number = self.opened.load(Ordering::SeqCst);
         Arc::new(EngineMessages::new(self.engine.lock().await.client(), format!("kg:suite-{number}")))
+    }
+
+    async fn ledger(&self) -> Arc<dyn WriteBackLedger> {
+        let number = self.opened.load(Ordering::SeqCst);
+        Arc::new(EngineLedger::new(self.engine.lock().await.client(), format!("kg:suite-{number}")))
     }
 
     async fn crash(&self) -> Arc<EngineMessages> {
@@ -83,12 +90,31 @@ impl ChangeFeedFixture for Stores {
     }
 }
 
+#[async_trait]
+impl LedgerFixture for Stores {
+    async fn open(&self) -> Arc<dyn WriteBackLedger> {
+        self.fresh().await;
+        self.ledger().await
+    }
+
+    async fn reopen(&self, _ledger: Arc<dyn WriteBackLedger>) -> Arc<dyn WriteBackLedger> {
+        self.crash().await;
+        self.ledger().await
+    }
+
+    fn tenant(&self) -> &'static str {
+        self.tenant
+    }
+}
+
 async fn suites(mode: Mode) {
     let Some(engine) = Engine::start(mode).await else { return };
-    let stores = Stores { engine: Mutex::new(engine), opened: AtomicUsize::new(0) };
+    let tenant = if mode == Mode::Signed { "tenant:acme" } else { "local" };
+    let stores = Stores { engine: Mutex::new(engine), opened: AtomicUsize::new(0), tenant };
     message_stream::run(&stores).await.assert_passed();
     change_envelopes::run(&stores).await.assert_passed();
     change_feed_reader::run(&stores).await.assert_passed();
+    write_back_ledger::run(&stores).await.assert_passed();
 }
 
 /// Proves: SDK-CENTRALIZED-CAPABILITIES-R022, SDK-CONNECTOR-CONTROL-R782
