@@ -77,6 +77,9 @@ refusals! {
         /// The sink cannot do this.
         Capability { what: &'static str } => "capability_missing", CallerMistake, Never,
             "this sink does not offer {what}", "use a sink that does, or declare the source without it";
+        /// The store answered no, by a code of its own, and has not moved.
+        Refused { code: &'static str } => "sink_refused", Denied, Never,
+            "the store refuses the batch ({code}); nothing was written", "look the code up in the store's documentation, and its log";
         /// Nobody knows whether the commit happened.
         OutcomeUnknown => "outcome_unknown", Unavailable, AfterReadback,
             "it is not known whether the commit happened", "read the stream's status: it tells";

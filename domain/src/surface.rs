@@ -293,9 +293,6 @@ refusals! {
         /// The listener cannot be opened.
         Listen { host: String, port: u16, what: &'static str } => "start_listen_failed", CallerMistake, Never,
             "cannot listen on {host} port {port}: {what}", "choose a free port and an address of this machine";
-        /// An option of a feature that this program was built without.
-        NotBuilt { option: &'static str, feature: &'static str } => "start_feature_missing", CallerMistake, Never,
-            "{option} needs the feature `{feature}`, which this program was built without", "build it with the feature, or leave the option out";
     }
 }
 

@@ -5,6 +5,7 @@ use scion_domain::sink::StoreRefusal;
 use scion_ports::{KeyValueEntry, KeyValueStore, async_trait};
 
 use crate::client::{Call, EngineClient, Repeats};
+use crate::graph::store_refusal as refuse;
 use crate::{Body, Value};
 
 /// The bounds of the port, which are below the engine's own.
@@ -151,19 +152,4 @@ fn check(namespace: &str, key: &str, value: &[u8]) -> Result<(), StoreRefusal> {
         return Err(StoreRefusal::BadKey { what: "a value has more than 1 MiB" });
     }
     Ok(())
-}
-
-/// What the engine's refusal means to a store's caller.
-fn refuse(refusal: &EngineRefusal) -> StoreRefusal {
-    let what = match refusal {
-        EngineRefusal::Unreachable { .. } => "no engine answers at the endpoint",
-        EngineRefusal::Closed { .. } => "the engine closed the connection",
-        EngineRefusal::Timeout { .. } => "the engine did not answer in time",
-        EngineRefusal::Opaque { .. } => "the engine does not say what became of the request",
-        EngineRefusal::Busy { .. } => "the engine cannot do it now",
-        EngineRefusal::Malformed { .. } => "the engine's reply is not what its protocol says",
-        EngineRefusal::MethodNotServed { .. } => "the engine does not serve the method",
-        _ => "the engine refuses the request",
-    };
-    StoreRefusal::Unavailable { what }
 }

@@ -14,6 +14,7 @@ use scion_conformance::suites::record_digests::{self, Pair, RecordDigestsFixture
 use scion_conformance::suites::sink::{self, SinkFixture};
 use scion_domain::model::IngestMode;
 use scion_domain::query::{QueryAnswer, QueryRequest, Term};
+use scion_domain::refusal::Refusal as _;
 use scion_engine::EngineGraph;
 use scion_ports::{CheckpointStore, GraphQuery, RecordDigests as _, Sink, StreamCatalog as _, async_trait};
 use support::{Engine, Mode};
@@ -162,6 +163,7 @@ async fn the_suites_of_a_durable_graph_pass_on_the_engine() {
     record_digests::run(&graphs).await.assert_passed();
     checkpoint_store::run(&graphs).await.assert_passed();
     written_records_are_read_back(&graphs).await;
+    a_missing_scope_is_refused_by_its_code(&graphs).await;
     an_interrupted_batch_hides_no_change(&graphs).await;
     many_digests_are_kept_and_changed(&graphs).await;
     // Last: engine 2.27.7 does not stop evaluating an endless query, even when it is told to.
@@ -223,4 +225,16 @@ async fn many_digests_are_kept_and_changed(graphs: &Graphs) {
         let expected: Vec<_> = (0..600).map(|number| Some(digest(number, round))).chain([None]).collect();
         assert_eq!(found, expected);
     }
+}
+
+async fn a_missing_scope_is_refused_by_its_code(graphs: &Graphs) {
+    let graph = graphs.graph().await;
+    let scopes = ["kv:read", "kv:write", "kv:shared:write", "agent:pack-read"];
+    let client = graphs.shared.lock().await.client_with(&scopes, scion_engine::EngineOptions::default());
+    let narrow = EngineGraph::new(client, graph.name());
+    let refusal = narrow.commit(&batch(IngestMode::Full, vec![ticket("a", "one")], None, 1)).await.unwrap_err();
+    assert_eq!(refusal.code(), "sink_refused");
+    assert_eq!(refusal.to_string(), "the store refuses the batch (ACCESS_DENIED); nothing was written");
+    assert_eq!(graph.status(&connector(), &stream()).await.unwrap().accepted_checkpoint, None);
+    graph.commit(&batch(IngestMode::Full, vec![ticket("a", "one")], None, 1)).await.unwrap();
 }

@@ -75,7 +75,7 @@ pub use scion_mcp_server as mcp_server;
 
 #[cfg(all(feature = "http", feature = "mcp-server"))]
 pub use scion_served_auth as served_auth;
-#[cfg(feature = "telemetry")]
+#[cfg(any(feature = "telemetry", feature = "mcp-server"))]
 pub use scion_telemetry as telemetry;
 
 #[cfg(feature = "http")]

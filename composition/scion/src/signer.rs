@@ -28,7 +28,7 @@ mod tests {
         datapoint_signer(&BTreeMap::from([(SIGNING_KEY_VARIABLE.to_owned(), seed.to_owned())]))
     }
 
-    /// Proves: SDK-CONNECTOR-CONTROL-R901.3, SDK-CONNECTOR-CONTROL-R901.6
+    /// Proves: SDK-CONNECTOR-CONTROL-R901, SDK-CONNECTOR-CONTROL-R901.3, SDK-CONNECTOR-CONTROL-R901.6
     #[test]
     fn the_configured_seed_signs_and_another_process_verifies() {
         let datapoint = Json::from([("connector", Json::from("desk-mcp"))]);

@@ -41,23 +41,18 @@ impl Inner {
         match self.client.call(call).await {
             Ok(answer) => receipt::read(&answer, batch, &digests, &contract)
                 .ok_or_else(|| refused::store(&EngineRefusal::Malformed { method: INGEST }).into()),
-            Err(refusal) if refusal.is_unsettled() => Err(self.settle(batch, digests.batch).await),
+            Err(refusal) if refusal.is_unsettled() => Err(self.settle(batch, digests.batch, &refusal).await),
             Err(refusal) => Err(refused::commit(&refusal, batch)),
         }
     }
 
     /// The engine hides a stale checkpoint behind the code that also stands for everything it cannot explain. Its state tells which
-    /// it was.
-    async fn settle(&self, batch: &SourceBatch, digest: Digest256) -> SinkRefusal {
+    /// it was: an answered batch that moved nothing was refused, while one whose answer is missing may still be under way.
+    async fn settle(&self, batch: &SourceBatch, digest: Digest256, refusal: &EngineRefusal) -> SinkRefusal {
         let stream = &batch.provider_checkpoint.stream;
         match self.stream_status(&batch.connector, stream).await {
-            Ok(status)
-                if status.last_batch_digest != Some(digest)
-                    && status.accepted_checkpoint != batch.expected_previous_checkpoint =>
-            {
-                SinkRefusal::Conflict { stream: stream.to_string() }
-            }
-            _ => SinkRefusal::OutcomeUnknown,
+            Ok(status) => judge(&status, batch, digest, refusal),
+            Err(_) => SinkRefusal::OutcomeUnknown,
         }
     }
 
@@ -79,6 +74,19 @@ impl Inner {
         self.pack_status(connector).await?;
         let unknown = || SinkRefusal::UnknownMapping { reference: format!("connector:{connector}#mappings") };
         self.known(connector).ok_or_else(unknown)
+    }
+}
+
+/// What became of a batch whose answer does not say it, by where its stream stands now.
+fn judge(status: &StreamStatus, batch: &SourceBatch, digest: Digest256, refusal: &EngineRefusal) -> SinkRefusal {
+    if status.last_batch_digest == Some(digest) {
+        SinkRefusal::OutcomeUnknown
+    } else if status.accepted_checkpoint != batch.expected_previous_checkpoint {
+        SinkRefusal::Conflict { stream: batch.provider_checkpoint.stream.to_string() }
+    } else if matches!(refusal, EngineRefusal::Opaque { .. }) {
+        SinkRefusal::Refused { code: "INTERNAL" }
+    } else {
+        SinkRefusal::OutcomeUnknown
     }
 }
 
@@ -163,4 +171,35 @@ pub(super) fn read_checkpoint(value: &Value) -> Option<SourceCheckpoint> {
         watermark: text("watermark").map(str::to_owned),
         pending_watermark: text("pending_watermark").map(str::to_owned),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use scion_conformance::fixtures::{batch, ticket};
+    use scion_domain::model::IngestMode;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_says_nothing_is_judged_by_where_the_stream_stands() {
+        let offered = batch(IngestMode::Full, vec![ticket("a", "one")], None, 1);
+        let (own, other) = (Digest256::from_bytes([1; 32]), Digest256::from_bytes([2; 32]));
+        let opaque = EngineRefusal::Opaque { method: INGEST };
+        let closed = EngineRefusal::Closed { method: INGEST };
+        let committed = StreamStatus { last_batch_digest: Some(own), ..StreamStatus::default() };
+        let moved = StreamStatus {
+            last_batch_digest: Some(other),
+            accepted_checkpoint: Some(offered.provider_checkpoint.clone()),
+            ..StreamStatus::default()
+        };
+        let unmoved = StreamStatus::default();
+        let code = |status: &StreamStatus, refusal| {
+            use scion_domain::refusal::Refusal as _;
+            judge(status, &offered, own, refusal).code()
+        };
+        assert_eq!(code(&committed, &opaque), "outcome_unknown", "the caller reads it back");
+        assert_eq!(code(&moved, &opaque), "conflict");
+        assert_eq!(code(&unmoved, &opaque), "sink_refused", "an answer came, and nothing was written");
+        assert_eq!(code(&unmoved, &closed), "outcome_unknown", "it may still be under way");
+    }
 }

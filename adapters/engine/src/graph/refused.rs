@@ -41,8 +41,12 @@ pub(super) fn commit(refusal: &EngineRefusal, batch: &SourceBatch) -> SinkRefusa
         "SOURCE_RELATIONSHIP_ENDPOINT_UNKNOWN" => SinkRefusal::EndpointUnknown { index: 0 },
         "SOURCE_RELATIONSHIP_ENDPOINT_WITHDRAWN" => SinkRefusal::EndpointWithdrawn { index: 0 },
         "CURSOR_POLICY_VIOLATION" => SinkRefusal::CursorPolicy { stream: batch.provider_checkpoint.stream.to_string() },
-        _ if refusal.is_unsettled() => SinkRefusal::OutcomeUnknown,
-        _ => store(refusal).into(),
+        _ => match refusal {
+            EngineRefusal::Refused { code, .. } => SinkRefusal::Refused { code: code.as_str() },
+            EngineRefusal::TooLarge { .. } => SinkRefusal::Capability { what: "a batch of this many bytes" },
+            refusal if refusal.is_unsettled() => SinkRefusal::OutcomeUnknown,
+            refusal => store(refusal).into(),
+        },
     }
 }
 

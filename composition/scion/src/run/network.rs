@@ -6,13 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use scion_domain::http::StatusCode;
 use scion_domain::listener::{ListenerBoundary, ListenerSettings};
+use scion_domain::served_route::{RouteAnswer, RouteRequest};
 use scion_domain::settings::{AgentConfig, TransportKind};
 use scion_domain::surface::StartRefusal;
 use scion_domain::tool_surface::ListingPolicy;
 use scion_mcp_server::{HttpServeOptions, serve_http, tls_config};
 use scion_ports::ToolSurface as _;
 use scion_serve::ServedSurface;
+use scion_telemetry::{METRICS_MEDIA_TYPE, PrometheusMetrics};
 use tokio::net::TcpListener;
 
 use super::declared::banner;
@@ -41,14 +44,7 @@ pub(super) async fn serve(
         Err(refusal) => return fail(&refusal),
     };
     let mut options = HttpServeOptions::new(boundary.clone(), security);
-    let surface = if config.transport.metrics {
-        match measured(surface, &mut options) {
-            Ok(surface) => surface,
-            Err(refusal) => return fail(&refusal),
-        }
-    } else {
-        surface
-    };
+    let surface = if config.transport.metrics { measured(surface, &mut options) } else { surface };
     options.policy = policy;
     if let (Some(certificate), Some(key)) = (&config.transport.tls_certificate, &config.transport.tls_key) {
         let (Ok(certificate), Ok(key)) = (std::fs::read(certificate), std::fs::read(key)) else {
@@ -80,25 +76,14 @@ pub(super) async fn serve(
 }
 
 /// Has the calls measured, and the measurements served.
-#[cfg(feature = "telemetry")]
-#[expect(clippy::unnecessary_wraps, reason = "a build without the feature refuses here")]
-fn measured(surface: ServedSurface, options: &mut HttpServeOptions) -> Result<ServedSurface, StartRefusal> {
-    use scion_domain::http::StatusCode;
-    use scion_domain::served_route::{RouteAnswer, RouteRequest};
-    use scion_telemetry::{METRICS_MEDIA_TYPE, PrometheusMetrics};
-
+fn measured(surface: ServedSurface, options: &mut HttpServeOptions) -> ServedSurface {
     let metrics = Arc::new(PrometheusMetrics::new());
     let read = Arc::clone(&metrics);
     options.metrics = Some(Arc::new(move |_: RouteRequest| {
         let body = read.render().into_bytes();
         async move { RouteAnswer { status: StatusCode::OK, media_type: METRICS_MEDIA_TYPE, body } }
     }));
-    Ok(surface.observed_by(metrics))
-}
-
-#[cfg(not(feature = "telemetry"))]
-fn measured(_surface: ServedSurface, _options: &mut HttpServeOptions) -> Result<ServedSurface, StartRefusal> {
-    Err(StartRefusal::NotBuilt { option: "--metrics", feature: "telemetry" })
+    surface.observed_by(metrics)
 }
 
 fn settings(config: &AgentConfig, environment: &BTreeMap<String, String>) -> ListenerSettings {
