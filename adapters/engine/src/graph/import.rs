@@ -14,7 +14,8 @@ use scion_domain::sink::SinkRefusal;
 use super::accepted::Accepted;
 use super::catalog::PACK;
 use super::{Inner, index, refused, relations};
-use crate::Value;
+use crate::client::{Call, Repeats};
+use crate::{Body, Value};
 
 const DECLARATION_URI: &str = "connector://resources";
 /// The schema of a resource whose server names none; the engine wants one of each.
@@ -32,6 +33,8 @@ struct Head {
 struct EngineStatus {
     head: Option<Head>,
     importer: Option<String>,
+    /// The graph that the current pack is projected into.
+    projection: Option<String>,
 }
 
 impl Inner {
@@ -98,7 +101,7 @@ impl Inner {
         let asked = Value::map([("tenant_id", self.client.tenant().into()), ("connector", connector.as_str().into())]);
         let status = match self.pack_op("status", asked, None).await {
             Err(EngineRefusal::Refused { code, .. }) if code.as_str() == "CONNECTOR_PACK_UNBOUND" => {
-                return Ok(EngineStatus { head: None, importer: None });
+                return Ok(EngineStatus { head: None, importer: None, projection: None });
             }
             other => other?,
         };
@@ -110,7 +113,9 @@ impl Inner {
             })
         });
         let importer = status.get("importer").and_then(Value::as_text).map(str::to_owned);
-        Ok(EngineStatus { head: head.map(|head| head.ok_or_else(malformed)).transpose()?, importer })
+        let projection = status.get("projection").and_then(|state| state.get("graph")).and_then(Value::as_text);
+        let projection = projection.map(str::to_owned);
+        Ok(EngineStatus { head: head.map(|head| head.ok_or_else(malformed)).transpose()?, importer, projection })
     }
 
     async fn send(
@@ -120,6 +125,9 @@ impl Inner {
         archive: &PackArchive,
     ) -> Result<Sent, SinkRefusal> {
         let connector = &import.connector;
+        if let Some(graph) = &status.projection {
+            self.wake(graph).await;
+        }
         let store = |no: EngineRefusal| SinkRefusal::from(refused::store(&no));
         let families = archive.sha256();
         let server = archive.server().body.sha256;
@@ -157,6 +165,19 @@ impl Inner {
         };
         self.projected(connector, digest).await?;
         Ok(sent)
+    }
+
+    /// After a start the engine has no graph in memory, and projecting a pack into one that is not there fails. Any read loads it; one
+    /// that cannot be read shows in the projection.
+    async fn wake(&self, graph: &str) {
+        let asked = [
+            ("query", "ASK { ?s ?p ?o }".into()),
+            ("base_iri", "".into()),
+            ("type_convention", "".into()),
+            ("explain", false.into()),
+        ];
+        let body = Body::with("Sparql", asked);
+        let _ = self.client.call(Call { graph, body, idempotency_key: None, repeats: Repeats::Freely }).await;
     }
 
     /// Waits until the mapping of the pack can be used.

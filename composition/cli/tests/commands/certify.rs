@@ -2,5 +2,6 @@
 
 mod forms;
 mod http;
+mod refusals;
 pub(crate) mod toy;
 mod vectors;

@@ -66,6 +66,15 @@ impl Engine {
         self.command(place, CONNECTOR_SYNC, &["--config", "config.yaml", "--once", "--sink", "engine"])
     }
 
+    /// Where each stream stands.
+    fn checkpoints(&self, place: &Place) -> String {
+        let run = self.command(place, SCION, &["status", "--sink", "engine", "--format", "json"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let status: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let streams = status["streams"].as_array().unwrap().iter();
+        streams.map(|line| format!("{} {} {}\n", line["stream"], line["checkpoint"], line["live_records"])).collect()
+    }
+
     fn column(&self, place: &Place, sparql: &str) -> Vec<String> {
         let run =
             self.command(place, SCION, &["query", "--sink", "engine", "--format", "csv", "--limit", "1000", sparql]);
@@ -112,10 +121,46 @@ fn a_source_reaches_the_engine_and_what_no_pack_maps_does_not() {
 
     // A record of a type that the imported pack does not map: nothing is written, and the checkpoint stays.
     let mut scenario = desk(16);
-    scenario["declaration"]["schema_mappings"].as_object_mut().unwrap().remove("Ticket");
-    scenario["declaration"]["sources"][0]["record_type"] = json!("Ticket");
+    let typed = json!({ "params_style": "args", "record_mode": "typed_entities", "node_type_field": "kind" });
+    scenario["declaration"]["sources"][0]["preset"] = typed;
+    for (at, record) in scenario["tools"]["list_tickets"]["records"].as_array_mut().unwrap().iter_mut().enumerate() {
+        record["kind"] = json!(if at == 15 { "Ghost" } else { "Ticket" });
+    }
     place.write_scenario("desk", &scenario);
     let refused = engine.once(&place);
     assert_eq!(refused.code, 1, "{refused:?}");
+    let failed = refused.event("stream_failed");
+    assert_eq!(
+        (&failed["stream"], &failed["code"]),
+        (&json!("tickets"), &json!("UNKNOWN_MAPPING_REFERENCE")),
+        "{refused:?}"
+    );
     assert_eq!(engine.column(&place, TITLES).len(), 15, "{refused:?}");
+    let standing = engine.checkpoints(&place);
+    assert!(standing.contains("tickets"), "{standing}");
+    let again = engine.once(&place);
+    assert_eq!(again.event("stream_failed")["code"], "UNKNOWN_MAPPING_REFERENCE", "no digest hides it: {again:?}");
+    assert_eq!(engine.checkpoints(&place), standing, "the checkpoint has not moved");
+}
+
+/// An engine that is not there, and settings that are none: one line, the next step, and nothing made.
+#[test]
+fn an_engine_that_cannot_be_used_is_said_before_anything_is_read() {
+    let place = Place::with_desk(1);
+    let missing = place.path("nobody.sock").display().to_string();
+    for (endpoint, timeout, code, what) in [
+        (format!("unix://{missing}"), "5", "store_unavailable", "no engine answers at the endpoint"),
+        ("tcp://10.0.0.1:7000".to_owned(), "5", "store_setting_invalid", "EPISTEMIC_GRAPH_ENDPOINT"),
+        (format!("unix://{missing}"), "soon", "store_setting_invalid", "GRAPH_SERVICE_RPC_TIMEOUT"),
+    ] {
+        let mut command = place.command(CONNECTOR_SYNC);
+        command.env("EPISTEMIC_GRAPH_ENDPOINT", &endpoint).env("EPISTEMIC_GRAPH_TENANT", "local");
+        command.env("GRAPH_SERVICE_RPC_TIMEOUT", timeout);
+        let run = Run::of(command.args(["--config", "config.yaml", "--once", "--sink", "engine"]).output().unwrap());
+        let line = run.event("start_failed");
+        assert_eq!((run.code, line["code"].as_str()), (2, Some(code)), "{run:?}");
+        assert!(line["message"].as_str().unwrap().contains(what) && line["next"].is_string(), "{run:?}");
+        assert!(!run.err.contains("10.0.0.1") && !run.err.contains("soon"), "a setting's value is not repeated");
+        assert!(place.journal("desk").is_empty(), "the server was not asked for records");
+    }
 }
