@@ -55,15 +55,20 @@ impl Engine {
         self.child = launch(&self.program, &self.folder);
     }
 
-    fn command(&self, place: &Place, program: &str, args: &[&str]) -> Run {
+    fn prepared(&self, place: &Place, program: &str, args: &[&str]) -> Command {
         let mut command = place.command(program);
         command.env("EPISTEMIC_GRAPH_ENDPOINT", format!("unix://{}", self.folder.join("eg.sock").display()));
         command.env("EPISTEMIC_GRAPH_GRAPH", "kg:desk").env("EPISTEMIC_GRAPH_TENANT", "local");
-        Run::of(command.args(args).output().unwrap())
+        command.args(args);
+        command
+    }
+
+    fn command(&self, place: &Place, program: &str, args: &[&str]) -> Run {
+        Run::of(self.prepared(place, program, args).output().unwrap())
     }
 
     fn once(&self, place: &Place) -> Run {
-        self.command(place, CONNECTOR_SYNC, &["--config", "config.yaml", "--once", "--sink", "engine"])
+        self.command(place, CONNECTOR_SYNC, &ONCE)
     }
 
     /// Where each stream stands.
@@ -72,7 +77,8 @@ impl Engine {
         assert_eq!(run.code, 0, "{run:?}");
         let status: serde_json::Value = serde_json::from_str(&run.out).unwrap();
         let streams = status["streams"].as_array().unwrap().iter();
-        streams.map(|line| format!("{} {} {}\n", line["stream"], line["checkpoint"], line["live_records"])).collect()
+        let lines = streams.map(|line| format!("{} {} {}", line["stream"], line["checkpoint"], line["live_records"]));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn column(&self, place: &Place, sparql: &str) -> Vec<String> {
@@ -85,6 +91,7 @@ impl Engine {
     }
 }
 
+const ONCE: [&str; 5] = ["--config", "config.yaml", "--once", "--sink", "engine"];
 const TITLES: &str = "PREFIX g: <urn:scion:graph#> SELECT ?title { ?t a g:Ticket ; g:title ?title }";
 
 /// Proves: SDK-SOURCE-INGEST-R004.24, SDK-CENTRALIZED-CAPABILITIES-R018
@@ -156,11 +163,63 @@ fn an_engine_that_cannot_be_used_is_said_before_anything_is_read() {
         let mut command = place.command(CONNECTOR_SYNC);
         command.env("EPISTEMIC_GRAPH_ENDPOINT", &endpoint).env("EPISTEMIC_GRAPH_TENANT", "local");
         command.env("GRAPH_SERVICE_RPC_TIMEOUT", timeout);
-        let run = Run::of(command.args(["--config", "config.yaml", "--once", "--sink", "engine"]).output().unwrap());
+        let run = Run::of(command.args(ONCE).output().unwrap());
         let line = run.event("start_failed");
         assert_eq!((run.code, line["code"].as_str()), (2, Some(code)), "{run:?}");
         assert!(line["message"].as_str().unwrap().contains(what) && line["next"].is_string(), "{run:?}");
         assert!(!run.err.contains("10.0.0.1") && !run.err.contains("soon"), "a setting's value is not repeated");
         assert!(place.journal("desk").is_empty(), "the server was not asked for records");
     }
+}
+
+/// Kills of each kind.
+const KILLS: u64 = 30;
+
+/// Kills the sync, and the engine under a sync, at random moments while new records come in; what is there in the end is what an
+/// undisturbed run gives. `SCION_KILL_SEED` repeats the moments, as far as two processes repeat.
+#[test]
+fn kills_of_the_sync_and_of_the_engine_change_nothing() {
+    let place = Place::with_desk(10);
+    place.write_config(&[("desk", "leave_out_foreign_edges: true")]);
+    let Some(mut engine) = Engine::start(&place) else { return };
+    assert_eq!(engine.once(&place).code, 0);
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let seed: u64 = std::env::var("SCION_KILL_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(now);
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut moment = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        std::time::Duration::from_millis(10 + random % 700)
+    };
+    let (mut tickets, mut caught) = (10, 0);
+    for kill in 0..2 * KILLS {
+        tickets += 5;
+        place.write_scenario("desk", &desk(tickets));
+        let mut sync = engine.prepared(&place, CONNECTOR_SYNC, &ONCE).spawn().unwrap();
+        std::thread::sleep(moment());
+        caught += u64::from(sync.try_wait().unwrap().is_none());
+        if kill % 2 == 0 {
+            sync.kill().unwrap();
+        } else {
+            engine.kill_and_restart();
+            // It goes on or gives up by itself; either is right, and it must end.
+            wait_until("the sync ends", || sync.try_wait().unwrap().is_some());
+        }
+        sync.wait_with_output().unwrap();
+    }
+    let end = engine.once(&place);
+    assert_eq!(end.code, 0, "seed {seed}: {end:?}");
+    let mut expected: Vec<String> = (1..=tickets).map(|number| format!("Ticket {number}")).collect();
+    expected.sort_unstable();
+    assert_eq!(engine.column(&place, TITLES), expected, "seed {seed}: each record once");
+    let quiet = engine.once(&place);
+    let accepted: u64 = quiet
+        .logs()
+        .iter()
+        .filter(|line| line["event"] == "stream_synced")
+        .map(|line| line["accepted"].as_u64().unwrap())
+        .sum();
+    assert_eq!(accepted, 0, "seed {seed}: {quiet:?}");
+    assert!(caught > KILLS / 2, "seed {seed}: only {caught} kills met a running sync");
 }
