@@ -17,6 +17,12 @@ mod embedded;
 #[cfg(feature = "embedded")]
 pub use embedded::{EMBEDDED, EmbeddedSinks, STORE_FILE};
 
+#[cfg(feature = "embedded")]
+mod ephemeral;
+
+#[cfg(feature = "embedded")]
+pub use ephemeral::{EPHEMERAL, EphemeralSinks};
+
 #[cfg(feature = "engine")]
 mod engine;
 
@@ -38,6 +44,8 @@ pub struct OpenSink {
     pub catalog: Option<Arc<dyn StreamCatalog>>,
     /// Keeps small values; `None` when the graph does not.
     pub key_values: Option<Arc<dyn KeyValueStore>>,
+    /// What must live as long as the graph is used, such as the folder of one that is not kept.
+    pub keep: Option<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
 /// What to open.
@@ -89,7 +97,7 @@ impl SinkRegistry {
     pub fn builtin() -> Self {
         let registry = Self::new();
         #[cfg(feature = "embedded")]
-        let registry = registry.with(Arc::new(EmbeddedSinks));
+        let registry = registry.with(Arc::new(EmbeddedSinks)).with(Arc::new(EphemeralSinks));
         #[cfg(feature = "engine")]
         let registry = registry.with(Arc::new(EngineSinks::default()));
         registry

@@ -34,7 +34,7 @@ fn request(directory: &std::path::Path, access: Access) -> SinkRequest {
 #[tokio::test]
 async fn an_embedder_adds_its_own_kind_beside_the_built_in_one() {
     let sinks = SinkRegistry::builtin().with(Arc::new(Elsewhere));
-    assert_eq!(sinks.names().collect::<Vec<_>>(), ["elsewhere", EMBEDDED, scion::sink::ENGINE]);
+    assert_eq!(sinks.names().collect::<Vec<_>>(), ["elsewhere", EMBEDDED, scion::sink::ENGINE, scion::sink::EPHEMERAL]);
     let directory = tempfile::tempdir().unwrap();
     let request = request(directory.path(), Access::Write);
     let refused = sinks.get("elsewhere").unwrap().open(&request).await.err().unwrap();
@@ -60,4 +60,23 @@ async fn the_embedded_graph_is_made_by_writing_and_never_by_reading() {
     let other =
         SinkRequest { store_file: Some(directory.path().join("other.db")), ..request(directory.path(), Access::Write) };
     assert!(embedded.open(&other).await.is_ok() && directory.path().join("other.db").exists());
+}
+
+/// Proves: SDK-CONNECTOR-CONTROL-R058
+#[tokio::test]
+async fn a_graph_that_is_not_kept_is_asked_for_by_name_and_goes_with_its_handle() {
+    let directory = tempfile::tempdir().unwrap();
+    let sinks = SinkRegistry::builtin();
+    let ephemeral = sinks.get(scion::sink::EPHEMERAL).unwrap();
+    let refused = ephemeral.open(&request(directory.path(), Access::Read)).await.err().unwrap();
+    assert_eq!(refused.code(), "store_unavailable");
+    let open = ephemeral.open(&request(directory.path(), Access::Write)).await.unwrap();
+    open.sink.ready().await.unwrap();
+    let folder = open.keep.clone().unwrap().downcast::<tempfile::TempDir>().unwrap();
+    let path = folder.path().to_owned();
+    assert!(path.join(STORE_FILE).exists() && std::fs::read_dir(directory.path()).unwrap().next().is_none());
+    let other = ephemeral.open(&request(directory.path(), Access::Write)).await.unwrap();
+    assert!(!Arc::ptr_eq(&open.sink, &other.sink));
+    drop((folder, open));
+    assert!(!path.exists(), "nothing is left");
 }

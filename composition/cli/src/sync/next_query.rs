@@ -6,8 +6,11 @@ use std::path::Path;
 const QUERY: &str =
     "SELECT ?class (COUNT(?record) AS ?records) WHERE { ?record a ?class } GROUP BY ?class ORDER BY DESC(?records)";
 
-/// A `scion query` over what was just synchronised that works as printed; `None` when a path is not text.
+/// A `scion query` over what was just synchronised that works as printed; `None` when a path is not text, or nothing was kept.
 pub(super) fn next_query(given: Option<&Path>, state_dir: &Path, sink: &str) -> Option<String> {
+    if sink == scion::sink::EPHEMERAL {
+        return None;
+    }
     let mut command = program()?;
     command.push_str(" query");
     if given.is_some() {

@@ -94,7 +94,7 @@ impl Engine {
 const ONCE: [&str; 5] = ["--config", "config.yaml", "--once", "--sink", "engine"];
 const TITLES: &str = "PREFIX g: <urn:scion:graph#> SELECT ?title { ?t a g:Ticket ; g:title ?title }";
 
-/// Proves: SDK-SOURCE-INGEST-R004.24, SDK-CENTRALIZED-CAPABILITIES-R018
+/// Proves: SDK-SOURCE-INGEST-R004.24, SDK-CONNECTOR-CONTROL-R058, SDK-CENTRALIZED-CAPABILITIES-R018
 #[test]
 fn a_source_reaches_the_engine_and_what_no_pack_maps_does_not() {
     let place = Place::with_desk(12);

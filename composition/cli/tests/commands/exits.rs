@@ -149,9 +149,30 @@ fn a_sink_is_found_by_name() {
     let line = run.event("start_failed");
     assert_eq!(
         (&line["code"], &line["message"]),
-        (&"sink_unknown".into(), &"there is no sink `nope`; known: embedded, engine".into())
+        (&"sink_unknown".into(), &"there is no sink `nope`; known: embedded, engine, ephemeral".into())
     );
     assert_eq!(place.sync(&["--config", "config.yaml", "--once", "--sink", "embedded"]).code, 0);
+}
+
+/// Durability is a choice of its own, and nothing but a connector is needed to start.
+///
+/// Proves: SDK-CONNECTOR-CONTROL-R058
+#[test]
+fn what_is_kept_is_what_was_asked_to_be_kept() {
+    let accepted = |place: &Place, sink: &[&str]| -> u64 {
+        let run = place.sync(&[&["--config", "config.yaml", "--once"], sink].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        let lines = run.logs().into_iter().filter(|line| line["event"] == "stream_synced");
+        lines.map(|line| line["accepted"].as_u64().unwrap()).sum()
+    };
+    let place = Place::with_desk(3);
+    let first = accepted(&place, &["--sink", "ephemeral"]);
+    assert!(first > 0 && accepted(&place, &["--sink", "ephemeral"]) == first, "nothing was kept");
+    assert!(!place.path("state").join(scion_conformance::STORE_FILE).exists());
+    let asked = place.scion(&["query", "--sink", "ephemeral", "ASK { ?s ?p ?o }"]);
+    assert!(asked.code != 0 && asked.err.contains("ends with the process that made it"), "{asked:?}");
+    assert_eq!(accepted(&place, &[]), first, "the default keeps one file");
+    assert_eq!(accepted(&place, &[]), 0);
 }
 
 #[test]

@@ -49,6 +49,7 @@ impl SinkFactory for EmbeddedSinks {
             query: Some(graph.clone()),
             catalog: Some(graph.clone()),
             key_values: Some(graph),
+            keep: None,
         })
     }
 }

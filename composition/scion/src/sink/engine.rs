@@ -102,6 +102,7 @@ impl SinkFactory for EngineSinks {
             query: Some(graph.clone()),
             catalog: Some(graph.clone()),
             key_values: Some(graph),
+            keep: None,
         })
     }
 }
