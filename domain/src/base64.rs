@@ -24,9 +24,16 @@ pub fn decode_url(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// Reads either alphabet, padded or not: for peers whose dialect nobody wrote down.
+/// Reads either alphabet, padded or not: for peers whose dialect nobody wrote down. One text is of one alphabet, and padding that is
+/// there is right.
 pub fn decode_either(text: &str) -> Option<Vec<u8>> {
-    decode_url(&text.trim_end_matches('=').replace('+', "-").replace('/', "_"))
+    let bare = text.trim_end_matches('=');
+    let padding = text.len() - bare.len();
+    let mixed = bare.contains(['+', '/']) && bare.contains(['-', '_']);
+    if mixed || padding > 2 || padding > 0 && !text.len().is_multiple_of(4) {
+        return None;
+    }
+    decode_url(&bare.replace('+', "-").replace('/', "_"))
 }
 
 #[cfg(test)]
@@ -45,6 +52,9 @@ mod tests {
         assert_eq!(encode_url(&[0xfb, 0xff]), "-_8");
         for text in ["-_8", "+/8", "+/8=", "-_8="] {
             assert_eq!(decode_either(text), Some(vec![0xfb, 0xff]), "{text}");
+        }
+        for text in ["-_8==", "+/8====", "-_8=x", "=", "====", "+_8", "-/8=", "Zg=", "Zg===", "Zm9v="] {
+            assert_eq!(decode_either(text), None, "{text}");
         }
     }
 

@@ -66,8 +66,12 @@ impl DatapointSigner {
     /// Signs a datapoint; gives URL-safe base64 without padding. The order of members does not matter. A text is signed as it
     /// stands.
     pub fn sign_datapoint(&self, datapoint: &Json) -> Result<String, SigningRefusal> {
-        let text = signed_text(datapoint).ok_or(SigningRefusal::Datapoint)?;
-        Ok(encode_url(&self.0.sign(text.as_bytes()).to_bytes()))
+        Ok(self.sign_text(&signed_text(datapoint).ok_or(SigningRefusal::Datapoint)?))
+    }
+
+    /// Signs a text as it stands.
+    pub fn sign_text(&self, text: &str) -> String {
+        encode_url(&self.0.sign(text.as_bytes()).to_bytes())
     }
 }
 
@@ -95,6 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::refusal::Refusal as _;
     use crate::test_vectors::{load, section, text};
 
     fn bytes(hex: &str) -> Secret<[u8; 32]> {
@@ -132,6 +137,14 @@ mod tests {
                 verify_datapoint(case.get("datapoint").unwrap(), text(case, "signature"), text(case, "public_key"));
             assert_eq!(Some(valid), case.get("valid").unwrap().as_bool(), "{}", text(case, "id"));
         }
+    }
+
+    #[test]
+    fn a_number_beyond_a_double_is_not_signed() {
+        let endless = crate::json::parse("[1e400]").unwrap();
+        let refusal = signer().sign_datapoint(&endless).unwrap_err();
+        assert_eq!(refusal.code(), "signing_datapoint_invalid");
+        assert!(!verify_datapoint(&endless, &signer().sign_text("[1e400]"), &signer().public_key_b64()));
     }
 
     /// A public key of small order would make one signature fit every text.

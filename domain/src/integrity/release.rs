@@ -2,7 +2,7 @@
 
 use super::locks::check_key;
 use super::{IntegrityRefusal, LockDecision, ReleaseKeyRef, RotationLedger, SignerLocks};
-use crate::canonical::peer_json_strict;
+use crate::canonical::lossless_json;
 use crate::digest::sha256;
 use crate::id::Digest256;
 use crate::json::{Json, JsonObject};
@@ -12,10 +12,10 @@ use crate::signing::{DatapointSigner, verify_datapoint};
 /// The member that holds the signature, and is not covered by it.
 const SIGNATURE: &str = "signature";
 
-/// The hash of a manifest: SHA-256 of its canonical text without `signature`. The order of members does not matter.
-pub fn manifest_hash(manifest: &JsonObject) -> Result<Digest256, IntegrityRefusal> {
-    let text = peer_json_strict(&covered(manifest, None)).map_err(|_| not_finite())?;
-    Ok(sha256(text.as_bytes()))
+/// The hash of a manifest: SHA-256 of its canonical text without `signature`. The order of members does not matter, every digit of a
+/// number does.
+pub fn manifest_hash(manifest: &JsonObject) -> Digest256 {
+    sha256(lossless_json(&covered(manifest, None)).as_bytes())
 }
 
 /// A key that signs releases for a signer.
@@ -62,7 +62,7 @@ impl ReleaseSigner {
         ledger: &RotationLedger,
     ) -> Result<JsonObject, IntegrityRefusal> {
         let head = self.head();
-        let value = self.key.sign_datapoint(&covered(manifest, Some(&head))).map_err(|_| not_finite())?;
+        let value = self.key.sign_text(&lossless_json(&covered(manifest, Some(&head))));
         locks.lock(&self.signer, &self.public_key(), ledger)?;
         let mut signature = head;
         signature.insert("value".into(), Json::from(value));
@@ -104,7 +104,9 @@ pub fn verify_release(
         .filter(|(name, _)| *name != "value")
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    if !verify_datapoint(&covered(manifest, Some(&head)), value, public_key) {
+    // A text is signed as it stands.
+    let signed = Json::String(lossless_json(&covered(manifest, Some(&head))));
+    if !verify_datapoint(&signed, value, public_key) {
         return Err(IntegrityRefusal::Signature);
     }
     // The key is looked at last, so that a forged signature cannot be told from an unknown signer by trying names.
@@ -114,7 +116,7 @@ pub fn verify_release(
             signer: signer.to_owned(),
             public_key: public_key.to_owned(),
             decision,
-            manifest: manifest_hash(manifest)?,
+            manifest: manifest_hash(manifest),
         }),
     }
 }
@@ -131,10 +133,6 @@ fn covered(manifest: &JsonObject, head: Option<&JsonObject>) -> Json {
         members.insert(SIGNATURE.into(), Json::Object(head.clone()));
     }
     Json::Object(members)
-}
-
-const fn not_finite() -> IntegrityRefusal {
-    IntegrityRefusal::Document { document: "release manifest", what: "it holds a number that is not finite" }
 }
 
 #[cfg(test)]
@@ -169,7 +167,7 @@ mod tests {
         let (release, locks) = signed(1);
         let verified = verify_release(&release, &locks, &none).unwrap();
         assert_eq!((verified.signer.as_str(), verified.decision), ("acme", LockDecision::Locked));
-        assert_eq!(verified.manifest, manifest_hash(&manifest()).unwrap(), "the signature does not count");
+        assert_eq!(verified.manifest, manifest_hash(&manifest()), "the signature does not count");
         assert_eq!(verify_release(&manifest(), &locks, &none), Err(IntegrityRefusal::Unsigned));
         let unknown = Err(IntegrityRefusal::SignerUnknown { signer: "acme".into() });
         assert_eq!(verify_release(&release, &SignerLocks::default(), &none), unknown);
@@ -217,6 +215,25 @@ mod tests {
         assert_eq!(accepted, 0);
     }
 
+    /// Proves: SDK-CONNECTOR-CONTROL-R650
+    #[test]
+    fn no_digit_of_a_number_is_lost() {
+        let with = |number: &str| {
+            let text = format!(r#"{{"version":{number}}}"#);
+            let Ok(Json::Object(members)) = parse_with(text.as_bytes(), JsonLimits::DEFAULT) else {
+                panic!("an object")
+            };
+            members
+        };
+        assert_ne!(manifest_hash(&with("0.1")), manifest_hash(&with("0.10000000000000000001")));
+        let mut locks = SignerLocks::default();
+        let ledger = RotationLedger::default();
+        let mut signed = signer(1).sign(&with("0.1"), &mut locks, &ledger).unwrap();
+        assert!(verify_release(&signed, &locks, &ledger).is_ok());
+        signed.insert("version".into(), with("0.10000000000000000001")["version"].clone());
+        assert_eq!(verify_release(&signed, &locks, &ledger), Err(IntegrityRefusal::Signature));
+    }
+
     proptest! {
         /// Proves: SDK-CONNECTOR-CONTROL-R650
         #[test]
@@ -224,11 +241,11 @@ mod tests {
             let member = |name: &String| (name.clone(), Json::from(i64::from(number)));
             let forward: JsonObject = names.iter().map(member).collect();
             let backward: JsonObject = names.iter().rev().map(member).collect();
-            let hash = manifest_hash(&forward).unwrap();
-            prop_assert_eq!(hash, manifest_hash(&backward).unwrap());
+            let hash = manifest_hash(&forward);
+            prop_assert_eq!(hash, manifest_hash(&backward));
             let mut other = forward.clone();
             other.insert("zz".into(), Json::Null);
-            prop_assert_ne!(hash, manifest_hash(&other).unwrap());
+            prop_assert_ne!(hash, manifest_hash(&other));
         }
     }
 }
